@@ -1,0 +1,139 @@
+"""The domains file: what is known of each source of training data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mixlaw.errors import InputError, MissingFactError
+from mixlaw.files import read_mapping
+from mixlaw.mixture import Constraints, Group, Mixture
+from mixlaw.units import human, parse_number, parse_positive
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Facts about one domain; every one may be unknown.
+
+    Attributes:
+        prior: natural token share.
+        available_tokens: unique tokens.
+        max_epochs: how often the data may be seen in one run.
+        min: smallest share allowed.
+        max: largest share allowed.
+        mean_tokens_per_document: training tokens per document, after truncation.
+        paths: where the data lie, for trainer configs.
+    """
+
+    prior: float | None = None
+    available_tokens: float | None = None
+    max_epochs: float = 4.0
+    min: float = 0.0
+    max: float = 1.0
+    mean_tokens_per_document: float | None = None
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Domains:
+    """All domains of a project, by name, and groups of them."""
+
+    by_name: Mapping[str, Domain] = field(default_factory=dict)
+    groups: tuple[Group, ...] = ()
+    source: str = "the domains file"
+
+    @classmethod
+    def load(cls, path: Path) -> Domains:
+        """Read a domains file.
+
+        Raises:
+            InputError: naming the file, the domain and the key that is wrong.
+        """
+        content = read_mapping(path)
+        entries = content.get("domains")
+        if not isinstance(entries, Mapping) or not entries:
+            raise InputError("a mapping domains: {name: {...}}", repr(entries)[:60], where=str(path))
+        by_name = {str(name): _domain(str(name), facts or {}, str(path)) for name, facts in entries.items()}
+        groups = content.get("groups") or {}
+        return cls(by_name, tuple(_group(str(n), g, str(path)) for n, g in groups.items()), str(path))
+
+    def get(self, name: str) -> Domain:
+        """Facts about a domain; all unknown for one that the file does not name."""
+        return self.by_name.get(name, Domain())
+
+    def natural(self) -> Mixture | None:
+        """The mixture of the priors, rescaled to sum to 1; None unless every domain has one."""
+        priors = {name: d.prior for name, d in self.by_name.items() if d.prior is not None}
+        if not priors or len(priors) < len(self.by_name):
+            return None
+        total = sum(priors.values())
+        return Mixture({name: value / total for name, value in priors.items()})
+
+    def need(self, names: Iterable[str], fact: str, why: str) -> dict[str, Any]:
+        """Return one fact for each name.
+
+        Raises:
+            MissingFactError: naming every domain that lacks it, and why it is needed.
+        """
+        values = {name: getattr(self.get(name), fact) for name in names}
+        missing = [name for name, value in values.items() if value in (None, ())]
+        if missing:
+            raise MissingFactError(
+                f"{fact} for every domain ({why})",
+                f"none for {', '.join(missing)}",
+                where=self.source,
+                hint=f"Add '{fact}:' under 'domains:' in a file and pass it with --domains.",
+            )
+        return values
+
+    def constraints(self, names: Iterable[str], *, tokens: float | None = None) -> Constraints:
+        """Bounds on a mixture of ``names`` in a run of ``tokens`` tokens, token supply included."""
+        order = tuple(names)
+        facts = [self.get(name) for name in order]
+        upper, reasons = [], {}
+        for name, domain in zip(order, facts, strict=True):
+            cap = domain.max
+            if cap < 1:
+                reasons[name] = f"max {cap:g}"
+            if tokens and domain.available_tokens is not None:
+                supply = domain.available_tokens * domain.max_epochs / tokens
+                if supply < cap:
+                    cap = supply
+                    reasons[name] = f"{domain.max_epochs:g} epochs of {human(domain.available_tokens)} tokens"
+            upper.append(cap)
+        lower = np.array([d.min for d in facts])
+        return Constraints(order, lower, np.array(upper), self.groups, reasons)
+
+
+def _domain(name: str, facts: Any, where: str) -> Domain:
+    where = f"{where}, domain {name!r}"
+    if not isinstance(facts, Mapping):
+        raise InputError("a mapping of facts", repr(facts), where=where)
+    known = {f.name for f in fields(Domain)}
+    unknown = set(map(str, facts)) - known
+    if unknown:
+        raise InputError(f"keys among {', '.join(sorted(known))}", ", ".join(sorted(unknown)), where=where)
+    values: dict[str, Any] = {}
+    for key, value in facts.items():
+        if value is None:
+            continue
+        if key == "paths":
+            values[key] = (value,) if isinstance(value, str) else tuple(map(str, value))
+        elif key in ("min", "max", "prior"):
+            values[key] = parse_number(value, name=f"{where}: {key}")
+        else:
+            values[key] = parse_positive(value, name=f"{where}: {key}")
+    return Domain(**values)
+
+
+def _group(name: str, facts: Any, where: str) -> Group:
+    where = f"{where}, group {name!r}"
+    if not isinstance(facts, Mapping) or not facts.get("members"):
+        raise InputError("a mapping with members: [...]", repr(facts), where=where)
+    minimum = parse_number(facts.get("min", 0.0), name=f"{where}: min")
+    maximum = parse_number(facts.get("max", 1.0), name=f"{where}: max")
+    return Group(name, tuple(map(str, facts["members"])), minimum, maximum)

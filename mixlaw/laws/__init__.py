@@ -1,0 +1,1 @@
+"""All laws by name."""

@@ -146,7 +146,11 @@ class Recipe:
 
     @classmethod
     def from_stages(
-        cls, stages: tuple[Stage, ...], *, params: float | None = None, evidence: Mapping[str, Any] | None = None
+        cls,
+        stages: tuple[Stage, ...],
+        *,
+        params: float | None = None,
+        evidence: Mapping[str, Any] | None = None,
     ) -> Recipe:
         """Build a recipe from its stages; its mixture is their token-weighted mean."""
         if not stages:

@@ -265,7 +265,10 @@ def _check_benchmarks(frame: pd.DataFrame, where: Callable[[int], str]) -> None:
         if row is not None:
             hint = "Divide percentages by 100 (--map can do it)."
             raise InputError(
-                f"an accuracy from 0 to 1 in column {name!r}", f"{frame[name][row]:g}", where=where(row), hint=hint
+                f"an accuracy from 0 to 1 in column {name!r}",
+                f"{frame[name][row]:g}",
+                where=where(row),
+                hint=hint,
             )
 
 

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 import mixlaw
-from mixlaw.cli import fit, ingest, optimize_mixture, predict
 
 app = typer.Typer(
     name="mixlaw",
@@ -32,9 +31,3 @@ def options(
     ] = False,
 ) -> None:
     """Options before the command."""
-
-
-app.command("ingest")(ingest.ingest)
-app.command("fit")(fit.fit)
-app.command("predict")(predict.predict)
-app.command("optimize-mixture")(optimize_mixture.optimize_mixture)

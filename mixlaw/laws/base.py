@@ -60,9 +60,7 @@ class Inputs:
         return Inputs(self.domains, self.mixtures, self.code[index], self.params[index], self.tokens[index])
 
     @classmethod
-    def build(
-        cls, domains: Sequence[str], shares: Floats, params: Floats | float, tokens: Floats | float
-    ) -> Inputs:
+    def build(cls, domains: Sequence[str], shares: Floats, params: Floats | float, tokens: Floats | float) -> Inputs:
         """Build inputs from one mixture per row, shape (n, K); ``params`` and ``tokens`` may be one number."""
         mixtures, code = np.unique(np.atleast_2d(shares), axis=0, return_inverse=True)
         n = len(code)

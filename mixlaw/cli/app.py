@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import mixlaw
+from mixlaw.cli.export import export
 
 app = typer.Typer(
     name="mixlaw",
@@ -31,3 +32,6 @@ def options(
     ] = False,
 ) -> None:
     """Options before the command."""
+
+
+app.command()(export)

@@ -1,0 +1,80 @@
+"""Numbers as trainer configs need them: plain decimals whose printed digits add up exactly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from decimal import ROUND_HALF_EVEN, Decimal, localcontext
+
+from mixlaw.errors import InputError
+
+SIGNIFICANT = 12
+"""Digits that the smallest number of a file keeps."""
+
+SMALLEST = 1e-15
+"""Shares below this are lost when floats are added up to 1, so no trainer can draw them."""
+
+_MOST = 60
+
+
+def exact_shares(weights: Mapping[str, float]) -> dict[str, Decimal]:
+    """Turn weights into shares that sum to exactly 1 in the digits that are printed.
+
+    The smallest share keeps 12 significant digits; the remainder of the rounding goes to the largest.
+
+    Args:
+        weights: positive numbers by name; only their ratios matter.
+
+    Returns:
+        Decimals by name, in the same order.
+
+    Raises:
+        InputError: for a share below ``SMALLEST``.
+    """
+    total = math.fsum(weights.values())
+    values = {name: _decimal(weight / total) for name, weight in weights.items()}
+    lost = [name for name, value in values.items() if value < SMALLEST]
+    if lost:
+        raise InputError(
+            f"shares of at least {SMALLEST:g}",
+            ", ".join(f"{weights[name] / total:.3g} for {name!r}" for name in lost),
+            hint="Drop the domain from the mixture, or give it a share that can be drawn.",
+        )
+    step = Decimal(1).scaleb(-_places(min(values.values())))
+    with localcontext() as context:
+        context.prec = _MOST
+        shares = {name: value.quantize(step, ROUND_HALF_EVEN) for name, value in values.items()}
+        largest = max(shares, key=lambda name: shares[name])
+        shares[largest] += 1 - sum(shares.values())
+    return {name: trimmed(share) for name, share in shares.items()}
+
+
+def rounded(value: float) -> Decimal:
+    """Round a positive number to 15 significant digits, without trailing zeros: 2.5 -> ``2.5``, 3 -> ``3.0``."""
+    with localcontext() as context:
+        context.prec = 15
+        return trimmed(+_decimal(value))
+
+
+def trimmed(value: Decimal) -> Decimal:
+    """Drop trailing zeros but keep one digit after the point, so that readers see a decimal."""
+    whole = value.to_integral_value()
+    if whole == value:
+        return whole.quantize(Decimal("0.1"))
+    with localcontext() as context:
+        context.prec = _MOST
+        return value.normalize()
+
+
+def plain(value: Decimal) -> str:
+    """Write a decimal without an exponent."""
+    return f"{value:f}"
+
+
+def _decimal(value: float) -> Decimal:
+    """The shortest decimal that reads back as this float (``Decimal(0.1)`` shows binary noise)."""
+    return Decimal(repr(float(value)))
+
+
+def _places(smallest: Decimal) -> int:
+    return SIGNIFICANT - 1 - smallest.adjusted()

@@ -1,0 +1,118 @@
+"""Megatron-LM: weight and prefix in turn, as words in a text file (``--data-args-path``).
+
+The trainer splits the file on white space, so it can hold neither comments nor paths with spaces, and a word
+that reads as a number is a weight wherever it stands. It normalises the weights and gives each source
+ceil(share * samples) fixed-length sequences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from mixlaw.errors import InputError
+from mixlaw.export.base import Meaning, Order, Reading, Written
+from mixlaw.export.digits import plain
+
+
+@dataclass(frozen=True)
+class Megatron:
+    """The words file."""
+
+    name: str = "megatron"
+    trainer: str = "Megatron-LM --data-args-path FILE (with --split)"
+    meaning: Meaning = Meaning.SHARE
+    needs: tuple[str, ...] = ()
+    checked: str = "megatron-core 0.16.1, blended dataset built"
+    staged: bool = False
+
+    def write(self, order: Order) -> Written:
+        """One ``weight prefix`` pair a line."""
+        words = blend(order)
+        return Written("".join(f"{weight} {prefix}\n" for weight, prefix in zip(words[::2], words[1::2], strict=True)))
+
+    def read(self, text: str, order: Order) -> Reading:
+        """Read words as ``get_blend_from_list`` does."""
+        return read_blend(text.split())
+
+
+def blend(order: Order) -> list[str]:
+    """Weight and prefix in turn, weight first.
+
+    Raises:
+        InputError: for a prefix that Megatron would misread.
+    """
+    paths = order.single_paths()
+    for name, path in paths.items():
+        _check_prefix(name, path)
+    return [word for name, path in paths.items() for word in (plain(order.exact[name]), path)]
+
+
+def read_blend(words: Sequence[str]) -> Reading:
+    """Read words as Megatron does, but stop where it would silently drop the weights.
+
+    Raises:
+        InputError: where weights and prefixes do not alternate, or a weight cannot be drawn.
+    """
+    if not words:
+        raise InputError("weight and prefix in turn", "no words", hint="Megatron refuses an empty blend.")
+    if len(words) == 1:
+        return Reading.flat({words[0]: 1.0}, Meaning.SHARE)
+    weights = [_number(word) for word in words[::2]]
+    if len(words) % 2 or None in weights:
+        raise InputError(
+            "weight and prefix in turn, weight first",
+            _misfit(words),
+            hint="Megatron would take every word, weights included, for a prefix without a weight.",
+        )
+    numbers: dict[str, float] = {}
+    for weight, prefix in zip(weights, words[1::2], strict=True):
+        if weight is None or not math.isfinite(weight) or weight <= 0:
+            raise InputError(f"a weight above 0 for {prefix!r}", repr(weight), hint="Leave out sources without weight.")
+        numbers[prefix] = numbers.get(prefix, 0.0) + weight
+    return Reading.flat(numbers, Meaning.SHARE, warnings=tuple(_prefix_warnings(numbers)))
+
+
+def _number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def _misfit(words: Sequence[str]) -> str:
+    comments = [word for word in words if word.startswith("#")]
+    if comments:
+        return f"the comment {comments[0]!r} (the file can hold none)"
+    if len(words) % 2:
+        return f"an odd number of words ({len(words)})"
+    wrong = next(word for word in words[::2] if _number(word) is None)
+    return f"{wrong!r} in the place of a weight"
+
+
+def _check_prefix(name: str, path: str) -> None:
+    where = f"domain {name!r}"
+    if not path or any(c.isspace() for c in path):
+        raise InputError("a path without white space (it cannot be escaped)", repr(path), where=where)
+    if "," in path:
+        raise InputError("a path without a comma", repr(path), where=where, hint="Megatron keeps it in the prefix.")
+    if _number(path) is not None:
+        raise InputError(
+            "a path that does not read as a number",
+            repr(path),
+            where=where,
+            hint=f"Megatron would take it for a weight: write ./{path}.",
+        )
+    if path.endswith((".bin", ".idx")):
+        raise InputError("a prefix: the path without .bin or .idx", repr(path), where=where)
+
+
+def _prefix_warnings(prefixes: Iterable[str]) -> Iterable[str]:
+    for prefix in prefixes:
+        if "," in prefix:
+            yield f"{prefix!r}: the comma is part of the prefix"
+        if _number(prefix) is not None:
+            yield f"{prefix!r} in the place of a prefix reads as a number"
+        if prefix.endswith((".bin", ".idx")):
+            yield f"{prefix!r}: a prefix is the path without .bin or .idx"

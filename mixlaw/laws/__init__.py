@@ -1,1 +1,37 @@
-"""All laws by name."""
+"""All laws by name. One line a law; its file says the rest."""
+
+from __future__ import annotations
+
+from mixlaw.errors import UsageError
+from mixlaw.laws import additive, capacity, chinchilla, exp
+from mixlaw.laws.base import Example, Law
+
+LAWS: dict[str, Law] = {
+    "capacity": capacity.LAW,
+    "additive": additive.LAW,
+    "exp": exp.LAW,
+    "chinchilla": chinchilla.LAW,
+}
+"""The laws a user may name."""
+
+FORMS: dict[str, Law] = {form.name: form for law in LAWS.values() for form in (law, *law.reduced)}
+"""The laws and their reduced forms, as fit files name them."""
+
+EXAMPLES: dict[str, Example] = {
+    "capacity": capacity.EXAMPLE,
+    "additive": additive.EXAMPLE,
+    "exp": exp.EXAMPLE,
+    "chinchilla": chinchilla.EXAMPLE,
+}
+"""A small problem with known parameters for each law."""
+
+
+def named(name: str) -> Law:
+    """Return a law by name.
+
+    Raises:
+        UsageError: for a name that is not in ``LAWS``.
+    """
+    if name not in LAWS:
+        raise UsageError(f"a law among {', '.join(LAWS)}", repr(name))
+    return LAWS[name]

@@ -109,7 +109,11 @@ class Law(Protocol):
 
     @property
     def needs(self) -> frozenset[Need]:
-        """Columns without which the law cannot be fitted."""
+        """What must take at least two values in the data for the law to be fitted."""
+
+    @property
+    def reduced(self) -> tuple[Law, ...]:
+        """Forms of the law with fewer needs, the richest first."""
 
     def parameters(self, domains: Sequence[str]) -> tuple[Parameter, ...]:
         """The parameter vector for these domains."""
@@ -119,6 +123,12 @@ class Law(Protocol):
 
     def gradient(self, theta: Floats, inputs: Inputs) -> Floats:
         """Derivative of the loss of each row by each entry of theta."""
+
+    def share_gradient(self, theta: Floats, inputs: Inputs) -> Floats:
+        """Derivative of the loss of each row by the shares of its mixture, shape (..., n, K).
+
+        Shares count as free variables; a step along the simplex is the caller's business.
+        """
 
     def starts(self, inputs: Inputs, y: Floats, rng: np.random.Generator, count: int) -> Floats:
         """Starting points, shape (count, P), inside the bounds; ``y`` holds losses, shape (n,)."""

@@ -16,6 +16,10 @@ def example(law: Law) -> tuple[Inputs, np.ndarray]:
     return given.inputs(np.random.default_rng(7)), np.array(given.theta)
 
 
+def few(inputs: Inputs) -> Inputs:
+    return inputs.rows(np.linspace(0, len(inputs) - 1, 9).astype(np.intp))
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_example_has_the_shape_of_the_law(name: str) -> None:
     law, given = LAWS[name], EXAMPLES[name]
@@ -29,7 +33,7 @@ def test_example_has_the_shape_of_the_law(name: str) -> None:
 def test_gradients_agree_with_finite_differences(name: str, rng: np.random.Generator) -> None:
     law = FORMS[name]
     given = next(EXAMPLES[base] for base, whole in LAWS.items() if law in (whole, *whole.reduced))
-    inputs = given.inputs(rng).rows(np.arange(0, 60, 7))
+    inputs = few(given.inputs(rng))
     theta = law.starts(inputs, np.linspace(2, 4, len(inputs)), rng, 3)
     analytic = law.gradient(theta, inputs)
     assert analytic.shape == (3, len(inputs), theta.shape[1])
@@ -44,7 +48,7 @@ def test_gradients_agree_with_finite_differences(name: str, rng: np.random.Gener
 def test_share_gradients_agree_with_finite_differences(name: str, rng: np.random.Generator) -> None:
     law = FORMS[name]
     given = next(EXAMPLES[base] for base, whole in LAWS.items() if law in (whole, *whole.reduced))
-    inputs = given.inputs(rng).rows(np.arange(0, 60, 7))
+    inputs = few(given.inputs(rng))
     theta = law.starts(inputs, np.linspace(2, 4, len(inputs)), rng, 2)
     analytic = law.share_gradient(theta, inputs)
 

@@ -1,0 +1,281 @@
+"""Fit one law to every target of a data set: the only caller of the least-squares solver."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixlaw.dataset import Dataset, Selection
+from mixlaw.diagnose import Geometry, flags_of, geometry
+from mixlaw.errors import FitError, InputError
+from mixlaw.flags import Flag
+from mixlaw.laws import FORMS
+from mixlaw.laws.base import Floats, Inputs, Law
+from mixlaw.solver import Problems, Solution, SolverOptions, minimise, polish
+
+FIRST_STAGE = 60
+"""Iterations after which starts that cannot win are left where they are."""
+
+
+class Status(Enum):
+    """How a fit ended; the value is what the user reads."""
+
+    CONVERGED = "Converged."
+    STARTS_DISAGREE = "Converged, but few starts agree: raise --starts, or distrust single parameters."
+    NOT_CONVERGED = "Not converged: the objective was still falling; raise --iterations or choose a smaller law."
+    FAILED = "No start gave finite predictions: check the units of params and tokens."
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """Everything that decides a fit beside the data.
+
+    Attributes:
+        selection: which rows to use.
+        solver: penalty, ridge and stopping rule.
+        starts: starting points per target.
+        seed: of the starting points.
+        strict: a fit that did not converge is an error.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    solver: SolverOptions = field(default_factory=SolverOptions)
+    starts: int = 12
+    seed: int = 0
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        if self.starts < 1:
+            raise InputError("--starts of at least 1", str(self.starts))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One law fitted to one target.
+
+    Attributes:
+        target: what the loss is measured on.
+        form: name of the law, or of its reduced form, in ``FORMS``.
+        domains: names of the training domains.
+        theta: parameter vector, shape (P,).
+        covariance: of ``theta``, clustered by run, shape (P, P).
+        status: how the fit ended.
+        objective: summed penalty plus ridge.
+        gradient: norm of the projected gradient.
+        points: rows used.
+        runs: runs used.
+        starts: starting points tried.
+        agreeing: share of starts that end within 1 % of the best objective.
+        residual: median absolute log residual on the data used (not an accuracy).
+        geometry: rank, condition number, parameters at bounds, redundant directions.
+        flags: doubts.
+        draws: bootstrap parameter vectors, shape (S, P); S may be 0.
+    """
+
+    target: str
+    form: str
+    domains: tuple[str, ...]
+    theta: Floats
+    covariance: Floats
+    status: Status
+    objective: float
+    gradient: float
+    points: int
+    runs: int
+    starts: int
+    agreeing: float
+    residual: float
+    geometry: Geometry
+    flags: tuple[Flag, ...] = ()
+    draws: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+
+    @property
+    def law(self) -> Law:
+        """The functional form."""
+        return FORMS[self.form]
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """Loss of each row, shape (n,)."""
+        return self.law.predict(self.theta, inputs)
+
+    def values(self) -> dict[str, tuple[float, float]]:
+        """Each parameter's value and standard error, by name."""
+        errors = np.sqrt(np.maximum(np.diag(self.covariance), 0))
+        parameters = self.law.parameters(self.domains)
+        values = [p.value(float(t)) for p, t in zip(parameters, self.theta, strict=True)]
+        scaled = (v * e if p.log else e for p, v, e in zip(parameters, values, errors, strict=True))
+        return {p.name: (v, float(e)) for p, v, e in zip(parameters, values, scaled, strict=True)}
+
+
+@dataclass(frozen=True)
+class LogModel:
+    """A law on rows, in logarithms, as the solver wants it."""
+
+    law: Law
+    inputs: Inputs
+
+    def values(self, theta: Floats) -> Floats:
+        """Log predictions, shape (B, n)."""
+        return np.log(self.law.predict(theta, self.inputs))
+
+    def jacobian(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Log predictions (B, n) and their derivatives (B, n, P)."""
+        predicted = self.law.predict(theta, self.inputs)
+        gradient = self.law.gradient(theta, self.inputs)
+        gradient /= predicted[..., None]
+        return np.log(predicted), gradient
+
+
+def form_for(law: Law, dataset: Dataset) -> Law:
+    """The law itself, or its richest reduced form that the data can support.
+
+    Raises:
+        InputError: naming what the data lack.
+    """
+    for form in (law, *law.reduced):
+        if form.needs <= dataset.varies:
+            return form
+    lacking = law.needs - dataset.varies
+    wanted = {"params": "several model sizes", "tokens": "several token counts", "mix": "several mixtures"}
+    raise InputError(
+        f"{' and '.join(wanted[n] for n in sorted(lacking))} for the law {law.name!r}",
+        "one or none of each",
+        hint="Choose another law with --law, or add runs.",
+    )
+
+
+def fit_law(
+    law: Law, dataset: Dataset, options: FitOptions | None = None, *, progress: Callable[[float], None] | None = None
+) -> tuple[Fit, ...]:
+    """Fit a law to every target, all targets and starts in one batch.
+
+    Raises:
+        InputError: when the data cannot support any form of the law.
+        FitError: under ``options.strict``, when a fit did not converge.
+    """
+    options = options or FitOptions()
+    form = form_for(law, dataset)
+    problems, start = _problems(form, dataset, options)
+    solution = _in_two_stages(problems, start, options, progress)
+    fits = []
+    for index, target in enumerate(dataset.targets):
+        mine = np.arange(index * options.starts, (index + 1) * options.starts)
+        fits.append(_finish(form, dataset, target, problems, solution, mine, options))
+    if options.strict:
+        _insist(fits)
+    return tuple(fits)
+
+
+def bounds(form: Law, domains: Sequence[str]) -> tuple[Floats, Floats, Floats]:
+    """Lower bounds, upper bounds and priors of a parameter vector, each of shape (P,)."""
+    parameters = form.parameters(domains)
+    return (
+        np.array([p.lower for p in parameters]),
+        np.array([p.upper for p in parameters]),
+        np.array([p.prior for p in parameters]),
+    )
+
+
+def _problems(form: Law, dataset: Dataset, options: FitOptions) -> tuple[Problems, Floats]:
+    lower, upper, prior = bounds(form, dataset.inputs.domains)
+    starts = []
+    for index, target in enumerate(dataset.targets):
+        present = dataset.weights[index] > 0
+        if not present.any():
+            raise InputError("at least one loss for every target", f"none for {target!r} in the rows used")
+        rng = np.random.default_rng([options.seed, zlib.crc32(target.encode())])
+        rows, y = dataset.inputs.rows(present), np.exp(dataset.log_y[index, present])
+        starts.append(np.clip(form.starts(rows, y, rng, options.starts), lower, upper))
+    start = np.concatenate(starts)
+    # The ridge pulls towards the mean start of the target, which is where a look at the data alone would put theta.
+    prior = np.repeat([s.mean(axis=0) for s in starts], options.starts, axis=0)
+    which = np.repeat(np.arange(len(dataset.targets)), options.starts)
+    model = LogModel(form, dataset.inputs)
+    return Problems(model, dataset.log_y, dataset.weights, which, which, lower, upper, prior), start
+
+
+def _in_two_stages(
+    problems: Problems, start: Floats, options: FitOptions, progress: Callable[[float], None] | None
+) -> Solution:
+    """Run every start for a while, then only those that can still win to the end.
+
+    A start can still win within 5 % of its target's best objective, or as one of its three best.
+    """
+    short = replace(options.solver, iterations=min(FIRST_STAGE, options.solver.iterations))
+    first = minimise(problems, start, options=short, progress=progress)
+    objective = first.objective.reshape(-1, options.starts)
+    rank = objective.argsort(axis=1).argsort(axis=1)
+    contender = (objective <= 1.05 * objective.min(axis=1, keepdims=True)) | (rank < 3)
+    going = np.flatnonzero((contender.ravel() & ~first.converged) & np.isfinite(first.objective))
+    if not len(going):
+        return first
+    rest = replace(options.solver, iterations=max(1, options.solver.iterations - short.iterations))
+    second = minimise(problems.part(going), first.theta[going], options=rest, progress=progress)
+    for name in ("theta", "objective", "gradient", "converged", "iterations"):
+        getattr(first, name)[going] = getattr(second, name)
+    return first
+
+
+def _finish(
+    form: Law,
+    dataset: Dataset,
+    target: str,
+    problems: Problems,
+    solution: Solution,
+    mine: NDArray[np.intp],
+    options: FitOptions,
+) -> Fit:
+    """Pick the best start of a target, polish it, and describe it."""
+    objectives = solution.objective[mine]
+    best = mine[int(np.argmin(objectives))]
+    agreeing = float(np.mean(objectives <= 1.01 * solution.objective[best] + 1e-12))
+    one = polish(problems.part(np.array([best])), solution.theta[best], options=options.solver)
+    index = dataset.targets.index(target)
+    present = dataset.weights[index] > 0
+    gained = 1 - one.objective[0] / max(float(solution.objective[best]), 1e-300)
+    status = _status(one, agreeing, still_falling=not solution.converged[best] and gained > 0.01)
+    shape = geometry(LogModel(form, dataset.inputs.rows(present)), one.theta[0], problems.lower, problems.upper)
+    shape = shape.named([p.name for p in form.parameters(dataset.inputs.domains)])
+    residuals = np.log(form.predict(one.theta[0], dataset.inputs)) - dataset.log_y[index]
+    runs = len(np.unique(dataset.run[present]))
+    fit = Fit(
+        target=target,
+        form=form.name,
+        domains=dataset.inputs.domains,
+        theta=one.theta[0],
+        covariance=shape.covariance(residuals[present], dataset.run[present], options.solver),
+        status=status,
+        objective=float(one.objective[0]),
+        gradient=float(one.gradient[0]),
+        points=int(present.sum()),
+        runs=runs,
+        starts=options.starts,
+        agreeing=agreeing,
+        residual=float(np.median(np.abs(residuals[present]))),
+        geometry=shape,
+    )
+    return _with_flags(fit, dataset)
+
+
+def _with_flags(fit: Fit, dataset: Dataset) -> Fit:
+    flags = flags_of(fit.geometry, dataset, runs=fit.runs, agreeing=fit.agreeing, parameters=len(fit.theta))
+    return replace(fit, flags=flags)
+
+
+def _status(solution: Solution, agreeing: float, *, still_falling: bool) -> Status:
+    if not np.isfinite(solution.objective[0]):
+        return Status.FAILED
+    if still_falling:
+        return Status.NOT_CONVERGED
+    return Status.CONVERGED if agreeing >= 0.1 else Status.STARTS_DISAGREE
+
+
+def _insist(fits: Sequence[Fit]) -> None:
+    bad = [f"{f.target} ({f.status.value})" for f in fits if f.status in (Status.NOT_CONVERGED, Status.FAILED)]
+    if bad:
+        raise FitError("every fit to converge (--strict)", "; ".join(bad))

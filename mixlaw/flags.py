@@ -1,0 +1,39 @@
+"""Doubts about a result, each with a name and a numeric definition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Doubt(Enum):
+    """The definition of each flag that a fit or a prediction can carry."""
+
+    AT_BOUND = "a parameter lies on its bound"
+    ILL_CONDITIONED = "condition number of the scaled Jacobian above 1e6"
+    REDUNDANT = "the Jacobian has fewer independent directions than parameters (singular values below 1e-8 of the first)"
+    STARTS_DISAGREE = "fewer than 10 % of the starts end within 1 % of the best objective"
+    TOO_FEW_RUNS = "fewer than 3 (K + 1) runs for K domains"
+    FEWER_RUNS_THAN_PARAMETERS = "fewer runs than parameters of the law"
+    SINGLE_SCALE = "one model size and one token count: only the mixture can be judged, at that scale"
+    ONE_RATIO = "one ratio of tokens to parameters for all runs: the effects of N and D cannot be told apart"
+    EXTRAPOLATES_SIZE = "more than 10 times the largest size in the data"
+    EXTRAPOLATES_TOKENS = "more than 10 times the most tokens in the data"
+    EXTRAPOLATES_MIXTURE = "a share lies outside the range of the data by more than 0.02"
+    TIE = "the difference is smaller than its uncertainty"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """One doubt, and what it was raised for."""
+
+    doubt: Doubt
+    detail: str = ""
+
+    @property
+    def name(self) -> str:
+        """Name in files and tables, as in ``at-bound``."""
+        return self.doubt.name.lower().replace("_", "-")
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.detail}" if self.detail else f"{self.name}: {self.doubt.value}"

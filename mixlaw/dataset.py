@@ -151,9 +151,14 @@ def select_rows(table: RunTable, selection: Selection) -> tuple[NDArray[np.bool_
     if np.isfinite(position).all():
         ends = np.zeros(len(table.runs))
         np.maximum.at(ends, table.run_codes, position)
-        drop(position < selection.drop_early * ends[table.run_codes] - 1e-9, f"first {selection.drop_early:.0%} of a run")
+        drop(
+            position < selection.drop_early * ends[table.run_codes] - 1e-9, f"first {selection.drop_early:.0%} of a run"
+        )
     if selection.checkpoints:
-        drop(~_spaced(table.run_codes, keep, selection.checkpoints), f"thinned to {selection.checkpoints} checkpoints a run")
+        drop(
+            ~_spaced(table.run_codes, keep, selection.checkpoints),
+            f"thinned to {selection.checkpoints} checkpoints a run",
+        )
     return keep, dropped
 
 

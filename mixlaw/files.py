@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,13 @@ def _represent_float(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:float", special.get(text, text))
 
 
+def _represent_decimal(dumper: yaml.SafeDumper, value: Decimal) -> yaml.ScalarNode:
+    """Write decimals with every digit they have and no exponent."""
+    return dumper.represent_scalar("tag:yaml.org,2002:float", f"{value:f}")
+
+
 _Dumper.add_representer(float, _represent_float)
+_Dumper.add_representer(Decimal, _represent_decimal)
 
 
 def read_text(path: Path) -> str:

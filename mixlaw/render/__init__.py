@@ -1,1 +1,1 @@
-"""TODO"""
+"""Results as tables and pictures for people."""

@@ -1,0 +1,208 @@
+"""What ``mixlaw fit`` makes and every later command reads: the fits of all targets, and what they were fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from mixlaw.dataset import Dataset
+from mixlaw.errors import InputError
+from mixlaw.fit import Fit, FitOptions
+from mixlaw.flags import Doubt, Flag
+from mixlaw.laws.base import Floats, Inputs
+from mixlaw.units import Unit, human
+
+Z90 = 1.6448536269514722
+"""Half-width of a 90 % interval in standard deviations."""
+
+FAR = 10.0
+"""Sizes and token counts beyond this many times the data are flagged."""
+OUTSIDE = 0.02
+"""Shares outside the range of the data by more than this are flagged."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the fits saw, kept for flags, baselines and distances.
+
+    Attributes:
+        fingerprint: of the run table.
+        runs: run names, R of them.
+        mixtures: mixture of each run, shape (R, K).
+        params: N of each run, shape (R,); NaN where unknown.
+        tokens: largest D of each run, shape (R,); NaN where unknown.
+        losses: last loss of each run by target, shape (R,), NaN where missing.
+        points: rows used.
+        dropped: reason -> rows left out.
+    """
+
+    fingerprint: str
+    runs: tuple[str, ...]
+    mixtures: Floats
+    params: Floats
+    tokens: Floats
+    losses: Mapping[str, Floats]
+    points: int
+    dropped: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> Seen:
+        """Summarise a data set by the last row of each run."""
+        last = np.array([np.flatnonzero(dataset.run == r)[-1] for r in np.unique(dataset.run)])
+        inputs = dataset.inputs.rows(last)
+        losses = np.where(dataset.weights[:, last] > 0, np.exp(dataset.log_y[:, last]), np.nan)
+        return cls(
+            fingerprint=dataset.fingerprint,
+            runs=tuple(dataset.runs[r] for r in np.unique(dataset.run)),
+            mixtures=inputs.shares,
+            params=inputs.params,
+            tokens=inputs.tokens,
+            losses=dict(zip(dataset.targets, losses, strict=True)),
+            points=len(dataset),
+            dropped=dict(dataset.dropped),
+        )
+
+
+@dataclass(frozen=True)
+class Member:
+    """One law's fit of a target and its weight in the answer."""
+
+    fit: Fit
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Losses of one target with 90 % intervals, each of shape (n,)."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True)
+class FitSet:
+    """The fits of all targets.
+
+    Attributes:
+        members: by target, the laws that answer for it; weights sum to 1.
+        units: unit of each target.
+        domains: training domains, in the order of mixtures.
+        seen: what the fits saw.
+        options: how they were fitted.
+        evidence: plain data on how the laws were chosen and how intervals were calibrated.
+        widen: by target, the factor by which intervals are widened to cover held-out data.
+    """
+
+    members: Mapping[str, tuple[Member, ...]]
+    units: Mapping[str, Unit]
+    domains: tuple[str, ...]
+    seen: Seen
+    options: FitOptions = field(default_factory=FitOptions)
+    evidence: Mapping[str, object] = field(default_factory=dict)
+    widen: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def single(cls, fits: tuple[Fit, ...], dataset: Dataset, options: FitOptions) -> FitSet:
+        """A set with one law for every target."""
+        members = {f.target: (Member(f),) for f in fits}
+        return cls(members, dict(zip(dataset.targets, dataset.units, strict=True)), dataset.inputs.domains,
+                   Seen.of(dataset), options)  # fmt: skip
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Names of the targets."""
+        return tuple(self.members)
+
+    @cached_property
+    def scaled(self) -> bool:
+        """Whether any law in the set depends on N or D."""
+        return any({"params", "tokens"} & m.fit.law.needs for ms in self.members.values() for m in ms)
+
+    def needs(self) -> set[str]:
+        """Which of params and tokens a prediction needs."""
+        return {n for ms in self.members.values() for m in ms for n in m.fit.law.needs} - {"mix"}
+
+    def inputs(self, shares: Floats, params: float | Floats | None, tokens: float | Floats | None) -> Inputs:
+        """Inputs for mixtures, shape (n, K), at a size and token count.
+
+        Raises:
+            InputError: when the laws need a number that is not given.
+        """
+        for name, value in (("params", params), ("tokens", tokens)):
+            if value is None and name in self.needs():
+                hint = f"Pass --{name}, for example --{name} {'7B' if name == 'params' else '150B'}."
+                raise InputError(f"{name} of the run to predict", "none", hint=hint)
+        nan = float("nan")
+        return Inputs.build(self.domains, shares, nan if params is None else params, nan if tokens is None else tokens)
+
+    def predict(self, inputs: Inputs, *, targets: tuple[str, ...] | None = None) -> dict[str, Prediction]:
+        """Losses with 90 % intervals, by target."""
+        return {target: self._one(target, inputs) for target in targets or self.targets}
+
+    def value(self, target: str, inputs: Inputs) -> Floats:
+        """Loss of one target, shape (n,): the weighted mean of the members' log predictions."""
+        logs = [m.weight * np.log(m.fit.predict(inputs)) for m in self.members[target]]
+        return np.asarray(np.exp(np.sum(logs, axis=0)))
+
+    def value_and_share_gradient(self, target: str, inputs: Inputs) -> tuple[Floats, Floats]:
+        """Loss of one target (n,) and its derivative by the shares (n, K)."""
+        value = self.value(target, inputs)
+        slope = np.zeros((len(inputs), len(self.domains)))
+        for m in self.members[target]:
+            gradient = m.fit.law.share_gradient(m.fit.theta, inputs)
+            slope += m.weight * gradient / m.fit.predict(inputs)[:, None]
+        return value, value[:, None] * slope
+
+    def draws(self, target: str, inputs: Inputs) -> Floats | None:
+        """Bootstrap losses of one target, shape (S, n); None without a bootstrap."""
+        members = self.members[target]
+        if any(len(m.fit.draws) == 0 for m in members):
+            return None
+        number = min(len(m.fit.draws) for m in members)
+        logs = [m.weight * np.log(m.fit.law.predict(m.fit.draws[:number], inputs)) for m in members]
+        return np.asarray(np.exp(np.sum(logs, axis=0)))
+
+    def _one(self, target: str, inputs: Inputs) -> Prediction:
+        value = self.value(target, inputs)
+        sd = self.widen.get(target, 1.0) * self.log_error(target, inputs)
+        return Prediction(value, value * np.exp(-Z90 * sd), value * np.exp(Z90 * sd))
+
+    def log_error(self, target: str, inputs: Inputs) -> Floats:
+        """Standard deviation of a log prediction, shape (n,): parameters, and spread between member laws."""
+        members = self.members[target]
+        centre = np.log(self.value(target, inputs))
+        spread = np.sum([m.weight * (np.log(m.fit.predict(inputs)) - centre) ** 2 for m in members], axis=0)
+        draws = self.draws(target, inputs)
+        if draws is not None:
+            return np.asarray(np.sqrt(np.var(np.log(draws), axis=0) + spread))
+        variance = np.sum([m.weight * _delta_variance(m.fit, inputs) for m in members], axis=0)
+        return np.asarray(np.sqrt(variance + spread))
+
+    def flags_at(self, shares: Floats, params: float | None, tokens: float | None) -> tuple[Flag, ...]:
+        """Doubts about predictions at one mixture, shape (K,), and scale."""
+        flags = []
+        for value, seen, doubt in (
+            (params, self.seen.params, Doubt.EXTRAPOLATES_SIZE),
+            (tokens, self.seen.tokens, Doubt.EXTRAPOLATES_TOKENS),
+        ):
+            largest = float(np.nanmax(seen)) if np.isfinite(seen).any() else np.nan
+            if value is not None and value > FAR * largest:
+                flags.append(Flag(doubt, f"{human(value)} against {human(largest)}, {value / largest:.0f} times"))
+        low, high = self.seen.mixtures.min(axis=0), self.seen.mixtures.max(axis=0)
+        out = (shares < low - OUTSIDE) | (shares > high + OUTSIDE)
+        if out.any():
+            listing = (
+                f"{self.domains[i]} {shares[i]:.3f} (data {low[i]:.3f}-{high[i]:.3f})" for i in np.flatnonzero(out)
+            )
+            flags.append(Flag(Doubt.EXTRAPOLATES_MIXTURE, ", ".join(listing)))
+        return tuple(flags)
+
+
+def _delta_variance(fit: Fit, inputs: Inputs) -> Floats:
+    """Variance of a log prediction from the covariance of the parameters, shape (n,)."""
+    gradient = fit.law.gradient(fit.theta, inputs) / fit.predict(inputs)[:, None]
+    return np.asarray(np.maximum(np.einsum("np,pq,nq->n", gradient, fit.covariance, gradient), 0.0))

@@ -151,14 +151,11 @@ def select_rows(table: RunTable, selection: Selection) -> tuple[NDArray[np.bool_
     if np.isfinite(position).all():
         ends = np.zeros(len(table.runs))
         np.maximum.at(ends, table.run_codes, position)
-        drop(
-            position < selection.drop_early * ends[table.run_codes] - 1e-9, f"first {selection.drop_early:.0%} of a run"
-        )
+        early = position < selection.drop_early * ends[table.run_codes] - 1e-9
+        drop(early, f"first {selection.drop_early:.0%} of a run")
     if selection.checkpoints:
-        drop(
-            ~_spaced(table.run_codes, keep, selection.checkpoints),
-            f"thinned to {selection.checkpoints} checkpoints a run",
-        )
+        between = ~_spaced(table.run_codes, keep, selection.checkpoints)
+        drop(between, f"thinned to {selection.checkpoints} checkpoints a run")
     return keep, dropped
 
 

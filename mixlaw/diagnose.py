@@ -38,8 +38,8 @@ class Geometry:
 
     def named(self, names: Sequence[str]) -> Geometry:
         """The same with parameter names put to positions."""
-        redundant = tuple(tuple(names[i] for i in np.flatnonzero(np.abs(d) > 0.2)) for d in self.directions)
-        return replace(self, at_bound=tuple(names[i] for i in np.flatnonzero(self.held)), redundant=redundant)
+        redundant = tuple(tuple(names[int(i)] for i in np.flatnonzero(np.abs(d) > 0.2)) for d in self.directions)
+        return replace(self, at_bound=tuple(names[int(i)] for i in np.flatnonzero(self.held)), redundant=redundant)
 
     def covariance(self, residuals: Floats, run: NDArray[np.intp], options: SolverOptions) -> Floats:
         """Covariance of theta, shape (P, P): sandwich clustered by run, or plain where runs are few.

@@ -124,7 +124,7 @@ class FitSet:
 
     def needs(self) -> set[str]:
         """Which of params and tokens a prediction needs."""
-        return {n for ms in self.members.values() for m in ms for n in m.fit.law.needs} - {"mix"}
+        return {str(n) for ms in self.members.values() for m in ms for n in m.fit.law.needs} - {"mix"}
 
     def inputs(self, shares: Floats, params: float | Floats | None, tokens: float | Floats | None) -> Inputs:
         """Inputs for mixtures, shape (n, K), at a size and token count.
@@ -195,9 +195,8 @@ class FitSet:
         low, high = self.seen.mixtures.min(axis=0), self.seen.mixtures.max(axis=0)
         out = (shares < low - OUTSIDE) | (shares > high + OUTSIDE)
         if out.any():
-            listing = (
-                f"{self.domains[i]} {shares[i]:.3f} (data {low[i]:.3f}-{high[i]:.3f})" for i in np.flatnonzero(out)
-            )
+            where = [int(i) for i in np.flatnonzero(out)]
+            listing = (f"{self.domains[i]} {shares[i]:.3f} (data {low[i]:.3f}-{high[i]:.3f})" for i in where)
             flags.append(Flag(Doubt.EXTRAPOLATES_MIXTURE, ", ".join(listing)))
         return tuple(flags)
 

@@ -90,7 +90,8 @@ def progress(what: str) -> Iterator[Progress]:
     def advance(done: float) -> None:
         import time
 
-        started or started.append(time.monotonic())
+        if not started:
+            started.append(time.monotonic())
         if not bar.live.is_started and time.monotonic() - started[0] > 1:
             bar.start()
         bar.update(task, completed=done)

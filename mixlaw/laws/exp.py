@@ -42,7 +42,7 @@ class Exponential:
         return (Parameter("c", lower=-7.0, upper=3.0, prior=0.5), *slopes)
 
     def _by_mixture(self, theta: Floats, inputs: Inputs) -> Floats:
-        return np.exp(theta[..., 1:] @ inputs.mixtures.T)
+        return np.asarray(np.exp(theta[..., 1:] @ inputs.mixtures.T))
 
     def predict(self, theta: Floats, inputs: Inputs) -> Floats:
         """Loss of each row, shape (..., n)."""

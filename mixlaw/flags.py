@@ -12,8 +12,6 @@ class Doubt(Enum):
     AT_BOUND = "a parameter lies on its bound"
     ILL_CONDITIONED = "condition number of the scaled Jacobian above 1e6"
     REDUNDANT = "directions in parameter space that the data do not see (singular values below 1e-8 of the first)"
-        "the Jacobian has fewer independent directions than parameters (singular values below 1e-8 of the first)"
-    )
     STARTS_DISAGREE = "fewer than 10 % of the starts end within 1 % of the best objective"
     TOO_FEW_RUNS = "fewer than 3 (K + 1) runs for K domains"
     FEWER_RUNS_THAN_PARAMETERS = "fewer runs than parameters of the law"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from collections.abc import Mapping
 from decimal import Decimal
@@ -13,6 +14,8 @@ from typing import Any
 import yaml
 
 from mixlaw.errors import InputError
+
+_LIKE_NUMBER = re.compile(r"[-+.\d][\d_.]*(?:[eE][-+]?\d+)?$")
 
 
 class _Dumper(yaml.SafeDumper):
@@ -36,6 +39,12 @@ def _represent_decimal(dumper: yaml.SafeDumper, value: Decimal) -> yaml.ScalarNo
     return dumper.represent_scalar("tag:yaml.org,2002:float", f"{value:f}")
 
 
+def _represent_text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
+    """Quote text that some YAML readers take for a number though PyYAML does not (``1e5``)."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="'" if _LIKE_NUMBER.match(value) else None)
+
+
+_Dumper.add_representer(str, _represent_text)
 _Dumper.add_representer(float, _represent_float)
 _Dumper.add_representer(Decimal, _represent_decimal)
 

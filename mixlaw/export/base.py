@@ -44,6 +44,18 @@ class ExportOptions:
     sequence_length: int | None = None
     batch_size: int | None = None
 
+    def need(self, name: str, why: str) -> int:
+        """One of the numbers.
+
+        Raises:
+            MissingFactError: naming the option when it is unknown.
+        """
+        value = getattr(self, name)
+        if value is None:
+            flag = name.replace("_", "-")
+            raise MissingFactError(f"the {flag.replace('-', ' ')} ({why})", "none", hint=f"Pass --{flag}.")
+        return int(value)
+
 
 @dataclass(frozen=True)
 class Order:
@@ -89,18 +101,6 @@ class Order:
                 hint="Pass --tokens (for example --tokens 150B) or add 'tokens:' to the mixture file.",
             )
         return self.tokens
-
-    def need_option(self, name: str, why: str) -> int:
-        """One of the whole numbers among the options.
-
-        Raises:
-            MissingFactError: naming the option when it is unknown.
-        """
-        value = getattr(self.options, name)
-        if value is None:
-            flag = name.replace("_", "-")
-            raise MissingFactError(f"the {flag.replace('-', ' ')} ({why})", "none", hint=f"Pass --{flag}.")
-        return int(value)
 
     def need(self, fact: str, why: str) -> dict[str, Any]:
         """One fact of each domain with a share, by name.
@@ -185,32 +185,35 @@ class Reading:
         return cls((Phase(entries),), warnings)
 
 
+@dataclass(frozen=True)
+class About:
+    """What ``--list`` says of a format.
+
+    Attributes:
+        name: the word after ``--format``.
+        trainer: what reads the file, and where its name goes.
+        meaning: what the trainer does with the numbers.
+        checked: version of the trainer that the format was checked against, and how.
+        needs: facts without which the format refuses.
+        staged: whether it can hold a curriculum.
+        placed: whether it holds paths of data.
+    """
+
+    name: str
+    trainer: str
+    meaning: Meaning
+    checked: str
+    needs: tuple[str, ...] = ()
+    staged: bool = False
+    placed: bool = True
+
+
 class Exporter(Protocol):
     """A trainer format: how to write a recipe for it and how to read its config back."""
 
     @property
-    def name(self) -> str:
-        """The word after ``--format``."""
-
-    @property
-    def trainer(self) -> str:
-        """What reads the file, and where its name goes."""
-
-    @property
-    def meaning(self) -> Meaning:
-        """What the trainer does with the numbers."""
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Facts without which the format refuses."""
-
-    @property
-    def checked(self) -> str:
-        """Version of the trainer that the format was checked against, and how."""
-
-    @property
-    def staged(self) -> bool:
-        """Whether the format can hold a curriculum."""
+    def about(self) -> About:
+        """What ``--list`` says of the format."""
 
     def write(self, order: Order) -> Written:
         """Write the config.
@@ -220,13 +223,9 @@ class Exporter(Protocol):
             InputError: for names, paths or shares that the trainer would misread.
         """
 
-    def read(self, text: str, order: Order) -> Reading:
+    def read(self, text: str) -> Reading:
         """Read a config as its trainer would.
 
-        Args:
-            text: content of the file.
-            order: holds what is known of domains and run; its recipe is not used.
-
         Raises:
-            InputError: for a config that the trainer refuses.
+            InputError: for a config that the trainer refuses, or would misread.
         """

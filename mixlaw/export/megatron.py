@@ -8,31 +8,30 @@ ceil(share * samples) fixed-length sequences.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from mixlaw.errors import InputError
-from mixlaw.export.base import Meaning, Order, Reading, Written
+from mixlaw.export.base import About, Meaning, Order, Reading, Written
 from mixlaw.export.digits import plain
 
 
-@dataclass(frozen=True)
 class Megatron:
     """The words file."""
 
-    name: str = "megatron"
-    trainer: str = "Megatron-LM --data-args-path FILE (with --split)"
-    meaning: Meaning = Meaning.SHARE
-    needs: tuple[str, ...] = ()
-    checked: str = "megatron-core 0.16.1, blended dataset built"
-    staged: bool = False
+    about = About(
+        "megatron",
+        "Megatron-LM --data-args-path FILE (with --split)",
+        Meaning.SHARE,
+        "megatron-core 0.16.1: blended dataset built",
+    )
 
     def write(self, order: Order) -> Written:
         """One ``weight prefix`` pair a line."""
         words = blend(order)
         return Written("".join(f"{weight} {prefix}\n" for weight, prefix in zip(words[::2], words[1::2], strict=True)))
 
-    def read(self, text: str, order: Order) -> Reading:
+    def read(self, text: str) -> Reading:
         """Read words as ``get_blend_from_list`` does."""
         return read_blend(text.split())
 
@@ -44,9 +43,31 @@ def blend(order: Order) -> list[str]:
         InputError: for a prefix that Megatron would misread.
     """
     paths = order.single_paths()
+    check_prefixes(paths)
+    return [word for name, path in paths.items() for word in (plain(order.exact[name]), path)]
+
+
+def check_prefixes(paths: Mapping[str, str]) -> None:
+    """Check one prefix by domain.
+
+    Raises:
+        InputError: for a prefix that Megatron would misread.
+    """
     for name, path in paths.items():
         _check_prefix(name, path)
-    return [word for name, path in paths.items() for word in (plain(order.exact[name]), path)]
+
+
+def words_of(found: Any, where: str) -> list[str]:
+    """The words of a blend in a config: a list, or one text split on white space.
+
+    Raises:
+        InputError: for anything else.
+    """
+    if isinstance(found, str):
+        return found.split()
+    if not isinstance(found, list) or not found:
+        raise InputError(f"weight and prefix in turn under {where}", repr(found)[:80])
+    return [str(word) for word in found]
 
 
 def read_blend(words: Sequence[str]) -> Reading:

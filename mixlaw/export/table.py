@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from mixlaw.errors import InputError
-from mixlaw.export.base import Meaning, Order, Reading, Written
+from mixlaw.export.base import About, Meaning, Order, Reading, Written
+from mixlaw.export.content import keyed, mappings_at, parse
 from mixlaw.export.digits import exact_shares, plain, rounded
+from mixlaw.files import to_yaml
 
 _COLUMNS = ("domain", "share", "tokens", "epochs", "documents")
 
 
-@dataclass(frozen=True)
-class Table:
+class TableCsv:
     """CSV; cells whose facts are unknown stay empty. A curriculum adds a column ``stage``, last of all ``all``."""
 
-    name: str = "table"
-    trainer: str = "any (CSV)"
-    meaning: Meaning = Meaning.SHARE
-    needs: tuple[str, ...] = ()
-    checked: str = "this version"
-    staged: bool = True
+    about = About("table", "any (CSV)", Meaning.SHARE, "this version", staged=True, placed=False)
 
     def write(self, order: Order) -> Written:
         """One row per domain with a share."""
@@ -32,20 +28,31 @@ class Table:
         columns = (("stage",) if order.stages else ()) + _COLUMNS
         writer = csv.DictWriter(table, columns, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows(order))
+        writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows(order))
         return Written(table.getvalue())
 
-    def read(self, text: str, order: Order) -> Reading:
+    def read(self, text: str) -> Reading:
         """Read the shares (of ``all`` stages, where there are several)."""
-        found = list(csv.DictReader(io.StringIO(text)))
-        if not found or not {"domain", "share"} <= set(found[0]):
-            raise InputError("columns domain and share", "; ".join(found[0] if found else ()) or "no rows")
-        kept = [row for row in found if row.get("stage", "all") == "all"]
-        return Reading.flat({row["domain"]: float(row["share"]) for row in kept}, Meaning.SHARE)
+        return _read(list(csv.DictReader(io.StringIO(text, newline=""))))
+
+
+class TableYaml:
+    """The same rows as YAML, under ``domains``."""
+
+    about = About("table-yaml", "any (YAML)", Meaning.SHARE, "this version", staged=True, placed=False)
+
+    def write(self, order: Order) -> Written:
+        """One mapping per domain with a share; unknown facts are left out."""
+        found = [{key: value for key, value in row.items() if value is not None} for row in rows(order)]
+        return Written(to_yaml({"domains": found}))
+
+    def read(self, text: str) -> Reading:
+        """Read the shares (of ``all`` stages, where there are several)."""
+        return _read(mappings_at(parse(text), "domains"))
 
 
 def rows(order: Order) -> Iterator[dict[str, Any]]:
-    """The table's rows; numbers are plain decimals, unknown cells empty."""
+    """The table's rows; what follows from unknown facts is None."""
     for number, stage in enumerate(order.stages, start=1):
         for row in _rows(order, stage.mixture.nonzero(), stage.tokens):
             yield {"stage": number, **row}
@@ -59,12 +66,23 @@ def _rows(order: Order, shares: dict[str, float], tokens: float | None) -> Itera
         used = None if tokens is None else shares[name] * tokens
         yield {
             "domain": name,
-            "share": plain(share),
-            "tokens": "" if used is None else f"{used:.0f}",
+            "share": share,
+            "tokens": None if used is None else round(used),
             "epochs": _ratio(used, facts.available_tokens),
             "documents": _ratio(used, facts.mean_tokens_per_document),
         }
 
 
-def _ratio(used: float | None, size: float | None) -> str:
-    return "" if used is None or size is None else plain(rounded(used / size))
+def _ratio(used: float | None, size: float | None) -> Decimal | None:
+    return None if used is None or size is None else rounded(used / size)
+
+
+def _cell(value: Any) -> Any:
+    return plain(value) if isinstance(value, Decimal) else "" if value is None else value
+
+
+def _read(found: Sequence[Mapping[str, Any]]) -> Reading:
+    kept = [row for row in found if str(row.get("stage", "all")) == "all"]
+    if not kept or any(row.get("domain") is None or "share" not in row for row in kept):
+        raise InputError("rows with domain and share", "; ".join(map(str, found[0])) if found else "no rows")
+    return Reading.flat(keyed([row["domain"] for row in kept], [row["share"] for row in kept], "share"), Meaning.SHARE)

@@ -67,7 +67,7 @@ class Exponential:
         noise = 0.1 * rng.standard_normal((count, shares.shape[1]))
         start = np.column_stack([np.log(floor), np.stack(slopes) + noise])
         bounds = self.parameters(inputs.domains)
-        return np.clip(start, [p.lower for p in bounds], [p.upper for p in bounds])
+        return np.asarray(np.clip(start, [p.lower for p in bounds], [p.upper for p in bounds]))
 
 
 LAW = Exponential()

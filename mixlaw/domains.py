@@ -11,7 +11,7 @@ import numpy as np
 
 from mixlaw.errors import InputError, MissingFactError
 from mixlaw.files import read_mapping
-from mixlaw.mixture import Constraints, Group, Mixture
+from mixlaw.mixture import Constraints, Group, Mixture, domain_name
 from mixlaw.units import human, parse_number, parse_positive
 
 
@@ -57,8 +57,11 @@ class Domains:
         entries = content.get("domains")
         if not isinstance(entries, Mapping) or not entries:
             raise InputError("a mapping domains: {name: {...}}", repr(entries)[:60], where=str(path))
-        by_name = {str(name): _domain(str(name), facts or {}, str(path)) for name, facts in entries.items()}
+        names = {domain_name(key, where=str(path)): facts or {} for key, facts in entries.items()}
+        by_name = {name: _domain(name, facts, str(path)) for name, facts in names.items()}
         groups = content.get("groups") or {}
+        if not isinstance(groups, Mapping):
+            raise InputError("a mapping groups: {name: {members: [...]}}", repr(groups)[:60], where=str(path))
         return cls(by_name, tuple(_group(str(n), g, str(path)) for n, g in groups.items()), str(path))
 
     def get(self, name: str) -> Domain:
@@ -71,6 +74,8 @@ class Domains:
         if not priors or len(priors) < len(self.by_name):
             return None
         total = sum(priors.values())
+        if total <= 0:
+            raise InputError("a prior above zero for at least one domain", "only zeros", where=self.source)
         return Mixture({name: value / total for name, value in priors.items()})
 
     def need(self, names: Iterable[str], fact: str, why: str) -> dict[str, Any]:
@@ -122,12 +127,22 @@ def _domain(name: str, facts: Any, where: str) -> Domain:
         if value is None:
             continue
         if key == "paths":
-            values[key] = (value,) if isinstance(value, str) else tuple(map(str, value))
+            values[key] = _texts(value, f"{where}: paths")
         elif key in ("min", "max", "prior"):
             values[key] = parse_number(value, name=f"{where}: {key}")
+            if values[key] < 0:
+                raise InputError(f"{key} of at least 0", repr(value), where=where)
         else:
             values[key] = parse_positive(value, name=f"{where}: {key}")
     return Domain(**values)
+
+
+def _texts(value: Any, where: str) -> tuple[str, ...]:
+    """One text, or a list of them."""
+    found = [value] if isinstance(value, str) else value
+    if not isinstance(found, list) or not all(isinstance(item, str | int) and str(item).strip() for item in found):
+        raise InputError("a list of names", repr(value)[:80], where=where)
+    return tuple(map(str, found))
 
 
 def _group(name: str, facts: Any, where: str) -> Group:
@@ -136,4 +151,4 @@ def _group(name: str, facts: Any, where: str) -> Group:
         raise InputError("a mapping with members: [...]", repr(facts), where=where)
     minimum = parse_number(facts.get("min", 0.0), name=f"{where}: min")
     maximum = parse_number(facts.get("max", 1.0), name=f"{where}: max")
-    return Group(name, tuple(map(str, facts["members"])), minimum, maximum)
+    return Group(name, _texts(facts["members"], f"{where}: members"), minimum, maximum)

@@ -21,6 +21,21 @@ SUM_TOLERANCE = 0.005
 _EXACT = 1e-9
 
 
+def domain_name(key: Any, *, where: str = "") -> str:
+    """Return a key of a YAML file as the name of a domain.
+
+    Raises:
+        InputError: for a key that YAML did not read as text or a whole number (``no`` is read as False), or that
+            no trainer config could hold (blank, or with control characters).
+    """
+    if isinstance(key, bool) or not isinstance(key, str | int):
+        raise InputError("names of domains as text", repr(key), where=where, hint="Put the name in quotes.")
+    name = str(key)
+    if not name.strip() or not name.isprintable():
+        raise InputError("names of domains in printable characters", repr(name), where=where)
+    return name
+
+
 @dataclass(frozen=True)
 class Mixture:
     """Token shares by domain name; each is finite and >= 0, and they sum to 1.
@@ -52,8 +67,10 @@ class Mixture:
         Raises:
             InputError: naming ``where`` and the domain when a share is no number.
         """
+        if not isinstance(content, Mapping):
+            raise InputError("a mapping of names to shares", repr(content)[:80], where=where)
         try:
-            return cls({str(k): parse_number(v, name=f"share of {k!r}") for k, v in content.items()})
+            return cls({domain_name(k): parse_number(v, name=f"share of {k!r}") for k, v in content.items()})
         except InputError as error:
             error.where = error.where or where
             raise
@@ -135,13 +152,12 @@ class Recipe:
         known = {key: content[key] for key in ("tokens", "params") if content.get(key) is not None}
         numbers = {key: parse_positive(value, name=f"{where}: {key}") for key, value in known.items()}
         evidence = content.get("evidence") or {}
+        if not isinstance(evidence, Mapping):
+            raise InputError("a mapping under evidence:", repr(evidence)[:80], where=where)
         if "stages" in content:
-            stages = tuple(_stage(item, f"{where}, stage {i + 1}") for i, item in enumerate(content["stages"] or ()))
-            return cls.from_stages(stages, params=numbers.get("params"), evidence=evidence)
-        shares = content.get("mixture", content)
-        if not isinstance(shares, Mapping):
-            raise InputError("mixture: to hold names and shares", type(shares).__name__, where=where)
-        mixture = Mixture.from_mapping(shares, where=where)
+            recipe = cls.from_stages(_stages(content["stages"], where), params=numbers.get("params"), evidence=evidence)
+            return recipe._agreeing(numbers.get("tokens"), where)
+        mixture = Mixture.from_mapping(content.get("mixture", content), where=where)
         return cls(mixture, numbers.get("tokens"), numbers.get("params"), evidence=evidence)
 
     @classmethod
@@ -160,6 +176,12 @@ class Recipe:
         mean = {n: math.fsum(s.tokens * s.mixture.shares.get(n, 0.0) for s in stages) / total for n in names}
         return cls(Mixture(mean), total, params, stages, evidence or {})
 
+    def _agreeing(self, tokens: float | None, where: str) -> Recipe:
+        """Refuse a file whose ``tokens:`` contradicts the sum of its stages."""
+        if tokens is not None and self.tokens is not None and abs(self.tokens / tokens - 1) > SUM_TOLERANCE:
+            raise InputError(f"stages that add up to tokens: {tokens:g}", f"{self.tokens:g}", where=where)
+        return self
+
     def to_mapping(self) -> dict[str, Any]:
         """Return the recipe as the content of a mixture file."""
         content: dict[str, Any] = {}
@@ -174,6 +196,12 @@ class Recipe:
         if self.evidence:
             content["evidence"] = dict(self.evidence)
         return content
+
+
+def _stages(found: Any, where: str) -> tuple[Stage, ...]:
+    if not isinstance(found, list):
+        raise InputError("a list under stages:", repr(found)[:80], where=where)
+    return tuple(_stage(item, f"{where}, stage {number}") for number, item in enumerate(found, start=1))
 
 
 def _stage(item: Any, where: str) -> Stage:

@@ -1,0 +1,1 @@
+"""Held-out checks: scores, baselines, ways to hold out, bootstrap and calibration."""

@@ -1,0 +1,48 @@
+"""Command-line words turned into options objects, with the checks that belong to words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mixlaw.errors import UsageError
+
+if TYPE_CHECKING:
+    from mixlaw.fit import FitOptions
+
+
+def law_names(text: str) -> list[str]:
+    """Split ``a,b,c``; unknown names are refused where the laws are known."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise UsageError("the name of a law after --law", repr(text))
+    return names
+
+
+def fit_options(
+    *,
+    starts: int,
+    drop_early: float,
+    checkpoints: int,
+    loss: str,
+    delta: float,
+    exclude: Sequence[str],
+    seed: int,
+    strict: bool,
+) -> FitOptions:
+    """Check the words of ``mixlaw fit`` and put them together.
+
+    Raises:
+        UsageError: for a penalty that does not exist or a width that is not positive.
+    """
+    from mixlaw.dataset import Selection
+    from mixlaw.fit import FitOptions
+    from mixlaw.solver import SolverOptions
+
+    if loss not in ("huber", "l2", "l1"):
+        raise UsageError("--loss huber, l2 or l1", repr(loss))
+    if not delta > 0:
+        raise UsageError("--delta above 0", f"{delta:g}")
+    selection = Selection(drop_early=drop_early, checkpoints=checkpoints, exclude=tuple(exclude))
+    solver = SolverOptions(loss=loss, delta=delta)  # type: ignore[arg-type]
+    return FitOptions(selection=selection, solver=solver, starts=starts, seed=seed, strict=strict)

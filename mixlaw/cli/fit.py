@@ -1,0 +1,56 @@
+"""``mixlaw fit``: a run table in, fit.json out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mixlaw.cli.options import Json, Seed, Strict
+
+
+def fit(
+    runs: Annotated[
+        Path, typer.Argument(metavar="RUNS", help="Run table (from mixlaw ingest), or any table it reads.")
+    ],
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Fit file to write, e.g. fit.json.")] = None,
+    law: Annotated[str, typer.Option("--law", help="Law, or several with commas to average them.")] = "capacity",
+    starts: Annotated[int, typer.Option("--starts", help="Starting points per target.")] = 12,
+    drop_early: Annotated[
+        float, typer.Option("--drop-early", help="Share of each run's tokens left out at its start.")
+    ] = 0.25,
+    checkpoints: Annotated[
+        int, typer.Option("--checkpoints", help="Checkpoints used per run, evenly spaced; 0 for all.")
+    ] = 4,
+    loss: Annotated[str, typer.Option("--loss", help="Penalty on log residuals: huber, l2 or l1.")] = "huber",
+    delta: Annotated[float, typer.Option("--delta", help="Width of the Huber penalty in log units.")] = 1e-2,
+    exclude: Annotated[list[str] | None, typer.Option("--exclude", help="Run name or glob to leave out.")] = None,
+    parameters: Annotated[bool, typer.Option("--parameters", help="Also print every parameter.")] = False,
+    seed: Seed = 0,
+    strict: Strict = False,
+    json: Json = False,
+) -> None:
+    """Fit a mixture law to every loss of a run table."""
+    from mixlaw import fitfile
+    from mixlaw.cli import output as out
+    from mixlaw.cli.choices import fit_options, law_names
+    from mixlaw.fitting import fit_table
+    from mixlaw.logs import read_runs
+    from mixlaw.render import fit as render
+
+    options = fit_options(
+        starts=starts, drop_early=drop_early, checkpoints=checkpoints, loss=loss, delta=delta,
+        exclude=exclude or [], seed=seed, strict=strict,
+    )  # fmt: skip
+    with out.progress("fitting") as advance:
+        fits = fit_table(read_runs(runs), law_names(law), options=options, progress=advance)
+    text = fitfile.dumps(fits)
+    if output is not None:
+        out.write_to(output, text)
+    if json:
+        out.write_result(text)
+        return
+    out.show(render.fit_table(fits), *([render.parameter_table(fits)] if parameters else []))
+    out.remark(render.data_line(fits))
+    out.remarks(f"flag {line}" for line in render.doubts(fits))

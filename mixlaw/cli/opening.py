@@ -1,0 +1,36 @@
+"""Open what a command was given: a fit file, or a run table that is fitted on the spot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mixlaw.fits import FitSet
+
+
+def open_fits(path: Path, *, law: str = "capacity", seed: int = 0) -> FitSet:
+    """Return the fits in a fit file; a run table is fitted with ``law`` first, with a remark.
+
+    Raises:
+        InputError: when the file is neither.
+    """
+    from mixlaw import fitfile
+    from mixlaw.cli import output as out
+    from mixlaw.cli.choices import law_names
+    from mixlaw.errors import InputError
+    from mixlaw.files import read_text
+    from mixlaw.fit import FitOptions
+    from mixlaw.fitting import fit_table
+    from mixlaw.logs import read_runs
+
+    if not path.exists() and str(path) != "-":
+        raise InputError("a fit file or a run table", "no such file", where=str(path))
+    if path.suffix == ".json" and path.is_file():
+        text = read_text(path)
+        if text.lstrip().startswith("{") and '"format"' in text[:200]:
+            return fitfile.loads(text, where=str(path))
+    table = read_runs(path)
+    out.remark(f"{path} is a run table: fitting {law} first (mixlaw fit keeps the fit)")
+    with out.progress("fitting") as advance:
+        return fit_table(table, law_names(law), options=FitOptions(seed=seed), progress=advance)

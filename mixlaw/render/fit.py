@@ -1,0 +1,68 @@
+"""A fit as tables: one row a target, then what to doubt, then parameters on request."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from rich.table import Table
+
+from mixlaw.fits import FitSet
+from mixlaw.render.tables import percent, shorten, significant, table
+
+
+def fit_table(fits: FitSet) -> Table:
+    """One row per target and law."""
+    rows = [
+        (
+            target if index == 0 else "",
+            member.fit.form,
+            f"{member.weight:.2f}",
+            member.fit.points,
+            member.fit.runs,
+            len(member.fit.theta),
+            percent(member.fit.residual, 2),
+            percent(member.fit.agreeing, 0),
+            significant(member.fit.geometry.condition, 2),
+            member.fit.status.name.lower().replace("_", " "),
+        )
+        for target, members in fits.members.items()
+        for index, member in enumerate(members)
+    ]
+    columns = ["target", "law", "weight", "points", "runs", "par.", "residual", "starts agree", "condition", "status"]
+    return table("Fits (residual: median on the training data, not an accuracy)", columns, rows, left=2)
+
+
+def parameter_table(fits: FitSet) -> Table:
+    """One row per parameter, one column per target, value ± standard error to two digits."""
+    rows: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for target, members in fits.members.items():
+        for member in members:
+            for name, (value, error) in member.fit.values().items():
+                rows[member.fit.form, name][target] = f"{significant(value)} ± {significant(error, 2)}"
+    body = [(law, name, *(cells.get(t, "") for t in fits.targets)) for (law, name), cells in rows.items()]
+    return table("Parameters", ["law", "parameter", *fits.targets], body, left=2)
+
+
+def doubts(fits: FitSet) -> list[str]:
+    """The flags of all fits, one line per flag with the targets that carry it."""
+    carried: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for target, members in fits.members.items():
+        for member in members:
+            for flag in member.fit.flags:
+                carried[flag.name, flag.doubt.value].append(f"{target} ({flag.detail})" if flag.detail else target)
+    return [f"{name} [{meaning}]: {shorten(_merged(where), 4)}" for (name, meaning), where in carried.items()]
+
+
+def _merged(where: Iterable[str]) -> list[str]:
+    """One entry where all targets carry the same detail."""
+    listed = list(where)
+    details = {entry.partition(" (")[2] for entry in listed}
+    return [f"all ({next(iter(details))}"] if len(listed) > 1 and len(details) == 1 and details != {""} else listed
+
+
+def data_line(fits: FitSet) -> str:
+    """What the fits saw, in one line."""
+    seen = fits.seen
+    dropped = "; ".join(f"{number} rows left out: {why}" for why, number in seen.dropped.items())
+    return f"{seen.points} rows of {len(seen.runs)} runs used. {dropped}".rstrip()

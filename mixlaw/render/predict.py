@@ -1,0 +1,41 @@
+"""Predictions and their scores as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from rich.table import Table
+
+from mixlaw.check.scores import Scores
+from mixlaw.fits import Prediction
+from mixlaw.render.tables import percent, table
+from mixlaw.units import Unit
+
+
+def prediction_table(predictions: Mapping[str, Prediction], units: Mapping[str, Unit]) -> Table:
+    """One row per target: value and 90 % interval of the first row predicted."""
+    rows = [
+        (target, f"{p.value[0]:.4f}", f"{p.low[0]:.4f}", f"{p.high[0]:.4f}", units[target].value)
+        for target, p in predictions.items()
+    ]
+    return table("Predicted loss", ["target", "value", "low (5%)", "high (95%)", "unit"], rows)
+
+
+def score_table(scores: Mapping[str, Scores]) -> Table:
+    """One row per target, and their mean."""
+    rows = [_row(target, s) for target, s in scores.items()]
+    if len(scores) > 1:
+        rows.append(_row("mean", _mean(list(scores.values()))))
+    columns = ["target", "runs", "mean relative error", "Spearman", "pairs in order", "regret"]
+    return table("Against measured losses, last checkpoint of each run", columns, rows)
+
+
+def _row(name: str, s: Scores) -> tuple[str, ...]:
+    return name, str(s.count), percent(s.error, 2), f"{s.spearman:.3f}", percent(s.pairwise), f"{s.regret:.4f}"
+
+
+def _mean(scores: list[Scores]) -> Scores:
+    from statistics import fmean
+
+    names = ("error", "spearman", "pairwise", "regret", "optimism")
+    return Scores(max(s.count for s in scores), *(fmean(getattr(s, n) for s in scores) for n in names))

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import mixlaw
+from mixlaw.cli import ingest
 from mixlaw.cli.export import export
 
 app = typer.Typer(
@@ -34,4 +35,5 @@ def options(
     """Options before the command."""
 
 
+app.command("ingest")(ingest.ingest)
 app.command()(export)

@@ -1,0 +1,113 @@
+"""``mixlaw ingest``: logs and tables in, a run table out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mixlaw.cli.options import Json, Strict
+from mixlaw.cli.output import remark, remarks, write_json, write_result
+
+if TYPE_CHECKING:
+    from mixlaw.logs import IngestOptions, Report
+    from mixlaw.runs import RunTable
+
+_Sources = Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Files, folders, or '-' for stdin.")]
+_Output = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Run table to write (.csv, .parquet); else stdout.")
+]
+_Map = Annotated[
+    Path | None, typer.Option("--map", help="Column map (YAML): your column, exact or glob -> run-table column, unit.")
+]
+_Set = Annotated[list[str], typer.Option("--set", help="A constant: params=410M, tokens_per_step=1048576, run=NAME.")]
+_Join = Annotated[str | None, typer.Option("--join", help="Column that names the run in each of several files.")]
+_Unit = Annotated[list[str], typer.Option("--unit", help="Unit of the losses: bits/byte, or 'mmlu*=bits/byte'.")]
+_Sheet = Annotated[
+    Path | None, typer.Option("--mixtures", help="Run sheet (CSV, YAML) or plan manifest: mixture and facts by run.")
+]
+_Doubtful = Annotated[bool, typer.Option("--keep-doubtful", help="Keep runs that diverged, crashed or still run.")]
+_Skip = Annotated[list[str], typer.Option("--skip", help="Run (name or glob) to leave out.")]
+_Reader = Annotated[
+    str | None, typer.Option("--as", help="Name of the reader to use instead of looking at the content.")
+]
+_ReportFile = Annotated[Path | None, typer.Option("--report", help="File for the report as JSON.")]
+_Dry = Annotated[bool, typer.Option("--dry-run", help="Say what would be read and stop.")]
+
+
+def ingest(
+    sources: _Sources,
+    output: _Output = None,
+    column_map: _Map = None,
+    settings: _Set = [],  # noqa: B006
+    join: _Join = None,
+    units: _Unit = [],  # noqa: B006
+    mixtures: _Sheet = None,
+    keep_doubtful: _Doubtful = False,
+    skip: _Skip = [],  # noqa: B006
+    reader: _Reader = None,
+    report_file: _ReportFile = None,
+    dry_run: _Dry = False,
+    strict: Strict = False,
+    json: Json = False,
+) -> None:
+    """Read training logs and tables into one run table; the report goes to stderr."""
+    from mixlaw.logs import IngestOptions
+    from mixlaw.logs import ingest as read
+
+    options = IngestOptions.build(
+        column_map=column_map,
+        settings=tuple(settings),
+        units=tuple(units),
+        join=join,
+        strict=strict,
+        keep_doubtful=keep_doubtful,
+        skip=tuple(skip),
+        sheet=mixtures,
+        reader=reader,
+    )
+    if dry_run:
+        _list(sources, options, json)
+        return
+    table, report = read(sources, options=options)
+    _hand_out(table, report, output, report_file, json)
+
+
+def _list(sources: list[Path], options: IngestOptions, json: bool) -> None:
+    """Print the files that would be read, and by which reader."""
+    from mixlaw.logs.ingest import find
+    from mixlaw.logs.report import Report
+
+    report = Report()
+    found = find(sources, options, report)
+    if json:
+        files = [{"file": f.source.name, "kind": f.reader} for f in found]
+        write_json({"files": files, "notes": report.notes})
+        return
+    write_result("".join(f"{f.reader}\t{f.source.name}\n" for f in found))
+    remarks(report.notes)
+
+
+def _begin(template: str, limit: int = 60) -> str:
+    """The first lines of a run sheet; ``--report`` holds all of it."""
+    lines = template.splitlines()
+    more = [f"# ... {len(lines) - limit} more lines: see template in the --report file"] if len(lines) > limit else []
+    return "\n".join([*lines[:limit], *more])
+
+
+def _hand_out(table: RunTable, report: Report, output: Path | None, report_file: Path | None, json: bool) -> None:
+    from mixlaw.files import to_json, write_text
+
+    remarks(report.lines())
+    if report.template and report.from_logs:
+        remark(f"run sheet to fill in and pass with --mixtures:\n{_begin(report.template)}")
+    if report_file is not None:
+        write_text(report_file, to_json(report.to_mapping()))
+    if output is not None and str(output) != "-":
+        table.write(output)
+        remark(f"wrote {output}")
+    elif not json:
+        write_result(table.to_frame().to_csv(index=False))
+    if json:
+        write_json(report.to_mapping())

@@ -1,0 +1,237 @@
+"""Parts of many files -> one run table: rows of one run and step become one row, and every row is accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from mixlaw.errors import InputError
+from mixlaw.logs.facts import apply_facts, fill_shares, note_lacking
+from mixlaw.logs.merge import merge_rows, varies
+from mixlaw.logs.names import align
+from mixlaw.logs.naming import clean_ids, derive_runs, split_by_size
+from mixlaw.logs.options import IngestOptions
+from mixlaw.logs.part import Part, Skip
+from mixlaw.logs.report import FileReport, Report, shorten
+from mixlaw.logs.sheet import Sheet
+from mixlaw.runs import RunTable
+from mixlaw.units import Unit
+
+FILE, LINE, FINAL = "_file", "_line", "_final"
+
+
+@dataclass
+class _Table:
+    """All parts of one file."""
+
+    parts: list[Part] = field(default_factory=list)
+
+    def frame(self, code: int) -> pd.DataFrame:
+        """Rows of the file with their places; the parts are freed."""
+        first = self.parts[0]
+        lines = np.concatenate([p.lines for p in self.parts]).astype(np.int32)
+        frame = pd.concat([p.frame for p in self.parts], ignore_index=True) if len(self.parts) > 1 else first.frame
+        self.parts = [first]
+        frame = frame.assign(**{LINE: lines})
+        frame[FILE], frame[FINAL] = np.int32(code), first.final
+        return frame
+
+
+class Assembly:
+    """Collects parts and builds the table from them."""
+
+    def __init__(self, options: IngestOptions, report: Report) -> None:
+        self.options, self.report = options, report
+        self._tables: dict[str, _Table] = {}
+        self._units: dict[str, tuple[Unit, str]] = {}
+        self._doubts: dict[str, str] = {}
+
+    def add(self, part: Part) -> None:
+        """Take one part of a file.
+
+        Raises:
+            InputError: when a target comes in another unit than before.
+        """
+        file = self.report.files.setdefault(part.source, FileReport(part.source, part.kind))
+        file.read += len(part.frame) + sum(s.count for s in part.skipped)
+        file.columns.update({c.source: c for c in part.columns})
+        for skip in part.skipped:
+            self.report.skip(skip)
+        self.report.note(*part.notes)
+        self._take_units(part)
+        self._doubts.update(part.doubts)
+        self._tables.setdefault(part.source, _Table()).parts.append(part)
+
+    def _take_units(self, part: Part) -> None:
+        for target in (c.removeprefix("loss/") for c in part.frame.columns if c.startswith("loss/")):
+            unit = part.units.get(target) or self.options.unit(target)
+            known = self._units.get(target)
+            if unit is None:
+                continue
+            if known is not None and known[0] is not unit:
+                raise InputError(
+                    f"one unit for the loss of {target!r}",
+                    f"{known[0].value} in {known[1]}, {unit.value} in {part.source}",
+                    hint="Give the columns different names with --map.",
+                )
+            self._units[target] = (unit, part.source)
+
+    def table(self, sheet: Sheet) -> RunTable:
+        """Build the run table.
+
+        Raises:
+            InputError: naming place and column of what cannot be used.
+        """
+        sources = list(self._tables)
+        frames = [self._named(i, t) for i, t in enumerate(self._tables.values())]
+        _check_keys(frames, sources, self.options)
+        frame = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+        del frames
+        self._tables.clear()
+        frame = self._without(frame, frame["run"].isna().to_numpy(), "no run name", sources)
+        unwanted = frame["run"].map({r: self._unwanted(r) for r in frame["run"].unique()}).to_numpy(dtype=bool)
+        frame = self._without(frame, unwanted, "run left out by --skip", sources)
+        frame = self._without_doubtful(frame, sources)
+        frame = apply_facts(frame, self.options, sheet, self.report)
+        frame = merge_rows(frame, self.report, sources)
+        frame = fill_shares(frame, self.options, sheet, self.report)
+        frame = self._without_metric(frame, sources)
+        frame = self._scaled(_renamed(frame, self.report))
+        return self._checked(frame, sources, sheet)
+
+    def _named(self, code: int, table: _Table) -> pd.DataFrame:
+        part = table.parts[0]
+        frame = table.frame(code)
+        if "run" in frame:
+            frame = frame.assign(run=clean_ids(frame["run"]))
+            names, remark = split_by_size(frame)
+            self.report.note(*([f"{part.source}: {remark}"] if remark else []))
+            return frame.assign(run=names)
+        if self.options.join is not None and part.kind in ("csv", "json"):
+            raise InputError(f"a column {self.options.join!r} in every file (--join)", "none", where=part.source)
+        if self.options.run is not None or (part.run is not None and part.kind not in ("csv", "json")):
+            return frame.assign(run=self.options.run or part.run)
+        several = len(self._tables) > 1
+        names, remark = derive_runs(frame, part.run or "" if several or _is_one(frame) else "")
+        self.report.note(f"{part.source}: {remark}")
+        return frame.assign(run=names.replace("", part.run))
+
+    def _without(self, frame: pd.DataFrame, rows: NDArray[np.bool_], why: str, sources: list[str]) -> pd.DataFrame:
+        if not rows.any():
+            return frame
+        first = frame.loc[rows].iloc[0]
+        self.report.skip(Skip(why, int(rows.sum()), f"{sources[int(first[FILE])]}, line {int(first[LINE])}"))
+        frame = frame[~rows].reset_index(drop=True)
+        if frame.empty:
+            hint = f"All were skipped: {', '.join(self.report.skipped)}."
+            raise InputError("at least one row that can be used", "none", where=", ".join(sources[:3]), hint=hint)
+        return frame
+
+    def _unwanted(self, run: str) -> bool:
+        return any(fnmatchcase(run, pattern) for pattern in self.options.skip)
+
+    def _without_doubtful(self, frame: pd.DataFrame, sources: list[str]) -> pd.DataFrame:
+        for run, why in self._doubts.items():
+            rows = (frame["run"] == run).to_numpy()
+            if not rows.any():
+                continue
+            if self.options.keep_doubtful:
+                self.report.note(f"run {run} {why}: kept as asked")
+            else:
+                frame = self._without(frame, rows, f"run {run} {why}; --keep-doubtful keeps it", sources)
+        return frame
+
+    def _without_metric(self, frame: pd.DataFrame, sources: list[str]) -> pd.DataFrame:
+        metrics = [c for c in frame.columns if c.startswith(("loss/", "bench/")) or c == "meta/train_loss"]
+        if not metrics:
+            seen = [c.source for f in self.report.files.values() for c in f.columns.values() if not c.name]
+            got = f"columns {', '.join(map(repr, seen[:8]))}" if seen else "none"
+            hint = "Name them with --map: {their name: loss/<target>}."
+            raise InputError("at least one column of losses or scores", got, where=", ".join(sources[:3]), hint=hint)
+        empty = frame[metrics].isna().all(axis=1).to_numpy()
+        return self._without(frame, empty, "no loss and no score in the row", sources)
+
+    def _scaled(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Divide accuracies in percent by 100."""
+        bench = [c for c in frame.columns if c.startswith("bench/")]
+        percent = [c for c in bench if 1 < frame[c].max() <= 100]
+        if percent:
+            self.report.note(f"scores in percent divided by 100: {', '.join(c[6:] for c in percent[:8])}")
+            frame = frame.assign(**{c: frame[c] / 100 for c in percent})
+        return frame
+
+    def _checked(self, frame: pd.DataFrame, sources: list[str], sheet: Sheet) -> RunTable:
+        files, lines = frame[FILE].to_numpy(), frame[LINE].to_numpy()
+        frame = frame.drop(columns=[FILE, LINE, FINAL, *(c for c in frame.columns if c == "meta/nan_iterations")])
+        units = {t: u for t, (u, _) in self._units.items() if f"loss/{t}" in frame}
+        renamed = self.report.renamed
+        units |= {renamed[t]: u for t, (u, _) in self._units.items() if t in renamed}
+        before = len(frame)
+        table = RunTable.from_frame(
+            frame,
+            units=units,
+            where=lambda row: f"{sources[files[row]]}, line {lines[row]}",
+            repairs=self.report.repairs,
+        )
+        self.report.merged += before - len(table)
+        self.report.table(table)
+        self.report.assumed = [t for t in table.targets if t not in units and t not in table.units]
+        note_lacking(table, self.report, sheet)
+        return table
+
+
+def _is_one(frame: pd.DataFrame) -> bool:
+    """Whether the rows look like the checkpoints of a single run."""
+    axis = next((c for c in ("step", "tokens") if c in frame), None)
+    constant = [c for c in frame.columns if c.startswith("mix/") or c == "params"]
+    return axis is not None and not any(varies(frame[c]) for c in constant) and not frame[axis].duplicated().any()
+
+
+def _check_keys(frames: list[pd.DataFrame], sources: list[str], options: IngestOptions) -> None:
+    """Refuse two files that belong together but share no run: rows are never paired by their order."""
+    if len(frames) < 2:
+        return
+    shares = [any(str(c).startswith("mix/") for c in f) for f in frames]
+    metrics = [any(str(c).startswith(("loss/", "bench/")) for c in f) for f in frames]
+    alone = [i for i in range(len(frames)) if shares[i] and not metrics[i]]
+    others = [i for i in range(len(frames)) if metrics[i] and not shares[i]]
+    if not alone or not others:
+        return
+    left = {str(r) for i in alone for r in frames[i]["run"].unique()}
+    right = {str(r) for i in others for r in frames[i]["run"].unique()}
+    if not left & right:
+        raise InputError(
+            f"a key that {sources[alone[0]]} and {sources[others[0]]} share",
+            f"runs {', '.join(sorted(left)[:3])} in one, {', '.join(sorted(right)[:3])} in the other",
+            hint="Name the column with --join; rows are never paired by their order.",
+        )
+
+
+def _renamed(frame: pd.DataFrame, report: Report) -> pd.DataFrame:
+    """Give domains and targets that mean the same the same name."""
+    names = list(map(str, frame.columns))
+    domains = [c[4:] for c in names if c.startswith("mix/")]
+    targets = [c[5:] for c in names if c.startswith("loss/")]
+    new_domains, new_targets = align(domains, targets)
+    report.renamed = {k: v for k, v in new_targets.items() if k != v}
+    new = {f"mix/{k}": f"mix/{v}" for k, v in new_domains.items()}
+    new |= {f"loss/{k}": f"loss/{v}" for k, v in new_targets.items()}
+    changed = {k: v for k, v in new.items() if k != v}
+    if changed:
+        report.note(
+            f"names cut to what domains and targets share: {shorten([f'{k} -> {v}' for k, v in changed.items()], 4)}"
+        )
+    return frame.rename(columns=changed)
+
+
+def collect(parts: Iterable[Part], options: IngestOptions, report: Report, sheet: Sheet) -> RunTable:
+    """Build the run table from the parts of all files."""
+    assembly = Assembly(options, report)
+    for part in parts:
+        assembly.add(part)
+    return assembly.table(sheet)

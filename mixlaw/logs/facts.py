@@ -1,0 +1,167 @@
+"""What logs do not hold: sizes, tokens and mixtures from the command line, the run sheet or other rows of the run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from mixlaw.errors import InputError, MissingFactError
+from mixlaw.logs.options import IngestOptions
+from mixlaw.logs.part import Skip
+from mixlaw.logs.report import Report, shorten
+from mixlaw.logs.sheet import Sheet, template
+from mixlaw.mixture import SUM_TOLERANCE
+from mixlaw.runs import RunTable
+
+CONSTANT = ("params", "params_active", "flops")
+
+
+def apply_facts(frame: pd.DataFrame, options: IngestOptions, sheet: Sheet, report: Report) -> pd.DataFrame:
+    """Fill sizes and tokens where rows lack them: the sheet first, then ``--set``."""
+    for name in CONSTANT:
+        frame = _filled(frame, name, sheet, options)
+    return _with_tokens(frame, options, sheet, report)
+
+
+def _fact(frame: pd.DataFrame, name: str, sheet: Sheet, options: IngestOptions) -> pd.Series:
+    """A fact for each row, NaN where nobody gives it."""
+    default = options.facts.get(name, np.nan)
+    runs = frame["run"].unique()
+    values = {run: sheet.facts(run).get(name, default) for run in runs}
+    return frame["run"].map(values).astype(np.float64)
+
+
+def _filled(frame: pd.DataFrame, name: str, sheet: Sheet, options: IngestOptions) -> pd.DataFrame:
+    given = _fact(frame, name, sheet, options)
+    if not given.notna().any():
+        return frame
+    return frame.assign(**{name: frame[name].fillna(given) if name in frame else given})
+
+
+def _with_tokens(frame: pd.DataFrame, options: IngestOptions, sheet: Sheet, report: Report) -> pd.DataFrame:
+    """Tokens from a column, else samples times length, else steps times tokens per step, else the run's total."""
+    tokens = frame["tokens"] if "tokens" in frame else pd.Series(np.nan, index=frame.index)
+    length = _fact(frame, "sequence_length", sheet, options)
+    per_step = _fact(frame, "tokens_per_step", sheet, options)
+    per_step = per_step.fillna(length * _fact(frame, "global_batch", sheet, options))
+    if "meta/samples" in frame:
+        tokens = _from(tokens, frame["meta/samples"] * length, "samples x sequence length", report)
+    if "step" in frame:
+        if tokens.isna().any() and per_step.notna().any():
+            _check_ramp(frame, options)
+        tokens = _from(tokens, frame["step"] * per_step, "steps x tokens per step", report)
+        without = frame["step"].isna()
+    else:
+        without = pd.Series(True, index=frame.index)
+    total = _fact(frame, "tokens", sheet, options).where(without)
+    tokens = _from(tokens, total, "the total given for the run", report)
+    return frame.assign(tokens=tokens) if tokens.notna().any() else frame
+
+
+def _from(tokens: pd.Series, other: pd.Series, how: str, report: Report) -> pd.Series:
+    filled = tokens.isna() & other.notna()
+    if filled.any():
+        report.note(f"tokens from {how} for {int(filled.sum()):,} rows")
+    return tokens.fillna(other)
+
+
+def _check_ramp(frame: pd.DataFrame, options: IngestOptions) -> None:
+    """Refuse steps times tokens per step where the logged samples show that the batch size changes."""
+    if "meta/samples" not in frame:
+        return
+    rows = frame[(frame["step"] > 0) & frame["meta/samples"].notna()]
+    ratio = (rows["meta/samples"] / rows["step"]).groupby(rows["run"]).agg(["min", "max"])
+    ramped = ratio[ratio["max"] > 1.02 * ratio["min"]]
+    if len(ramped):
+        low, high = ramped.iloc[0]
+        raise MissingFactError(
+            f"sequence_length, because the batch size of run {ramped.index[0]!r} changes",
+            f"tokens_per_step only, and {low:g} to {high:g} samples a step",
+            hint="Give --set sequence_length=4096: tokens are then samples times length.",
+        )
+
+
+def fill_shares(frame: pd.DataFrame, options: IngestOptions, sheet: Sheet, report: Report) -> pd.DataFrame:
+    """Give every row the shares (and sizes) of its run.
+
+    Raises:
+        MissingFactError: when some runs have shares and others none, with a sheet to fill in.
+    """
+    frame = _spread(frame, [c for c in CONSTANT if c in frame])
+    given = {run: sheet.mixture(run) or options.mixture for run in frame["run"].unique()}
+    names = [c for c in frame.columns if c.startswith("mix/")]
+    names += [n for n in dict.fromkeys(f"mix/{d}" for m in given.values() for d in m) if n not in names]
+    if not names:
+        return frame
+    shares = frame.reindex(columns=names).astype(np.float64)
+    shares = _spread(shares.assign(run=frame["run"]), names)[names]
+    without = shares.isna().all(axis=1)
+    for run in frame.loc[without, "run"].unique() if without.any() else ():
+        if given[run]:
+            shares.loc[without & (frame["run"] == run), names] = [given[run].get(n[4:], 0.0) for n in names]
+    frame = frame.assign(**{n: shares[n] for n in names})
+    return _zero_filled(_check_all(frame, names, options, report, sheet), names, report)
+
+
+def _spread(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Copy values that hold for a whole run to its rows that lack them."""
+    for name in names:
+        gaps = frame[name].isna()
+        if gaps.any() and not gaps.all():
+            runs = frame["run"]
+            known = frame.loc[~gaps].drop_duplicates("run", keep="last").set_index("run")[name]
+            alone = frame.loc[~gaps].groupby("run")[name].nunique()
+            known = known[alone.reindex(known.index) == 1]
+            frame = frame.assign(**{name: frame[name].fillna(runs.map(known))})
+    return frame
+
+
+def _check_all(
+    frame: pd.DataFrame, names: list[str], options: IngestOptions, report: Report, sheet: Sheet
+) -> pd.DataFrame:
+    """Leave out rows of a join without shares; refuse a table in which some runs have none."""
+    without = frame[names].isna().all(axis=1).to_numpy()
+    if not without.any():
+        return frame
+    runs = list(frame.loc[without, "run"].unique())
+    if options.join is not None:
+        report.skip(Skip(f"no shares for the run in any file (runs {shorten(runs, 4)})", int(without.sum())))
+        if without.all():
+            raise InputError("shares for the runs", "none after the join")
+        return frame[~without].reset_index(drop=True)
+    report.lacking["mixture"] = runs
+    report.template = template(frame["run"].unique(), report.lacking, steps="step" in frame)
+    raise MissingFactError(
+        "a mixture for every run or for none",
+        f"none for {shorten(runs, 5)}",
+        hint=f"Fill in this run sheet and pass it with --mixtures:\n{report.template}",
+    )
+
+
+def _zero_filled(frame: pd.DataFrame, names: list[str], report: Report) -> pd.DataFrame:
+    """A domain that a row does not name has share 0 where the others sum to 1."""
+    shares = frame[names]
+    gaps = shares.isna()
+    if not gaps.any(axis=None):
+        return frame
+    sums = shares.sum(axis=1)
+    whole = gaps.any(axis=1) & ((sums - 1).abs() <= SUM_TOLERANCE)
+    report.repairs.add("domains without a share given 0, as the others sum to 1", int(whole.sum()))
+    filled = shares.where(~(gaps & whole.to_numpy()[:, None]), 0.0)
+    return frame.assign(**{n: filled[n] for n in names})
+
+
+def note_lacking(table: RunTable, report: Report, sheet: Sheet) -> None:
+    """Say which facts which runs lack, and give a sheet to fill in."""
+    frame = table.frame
+    if not table.domains:
+        report.lacking["mixture"] = list(table.runs)
+    for name in ("params", "tokens"):
+        without = frame["run"][np.isnan(table.column(name))].unique()
+        if len(without):
+            report.lacking[name] = list(without)
+    if report.lacking:
+        report.template = template(table.runs, report.lacking, steps="step" in frame)
+    strangers = sheet.unseen(table.runs)
+    if strangers:
+        report.note(f"the run sheet names runs without logs: {shorten(strangers, 6)}")

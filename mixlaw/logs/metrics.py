@@ -1,0 +1,127 @@
+"""What the name of a metric says: loss, train loss or score, of which target, in which unit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mixlaw.units import Unit
+
+_SPLIT = r"[\s/_.:,\-]+"
+_LOSS = (
+    r"(?:ce[\s_]loss|cross[\s_]?entropy(?:[\s_]?loss)?|language_?cross_?entropy|nll(?:[\s_]loss)?|lm[\s_]loss|losse?s?)"
+)
+_BPB = r"(?:bpb|bits[\s_/]per[\s_]byte)"
+_PPL = r"(?:ppl|perplexity|language_?perplexity)"
+_ACC = (
+    r"(?:acc(?:uracy)?|acc_norm|acc_raw|acc_per_char|acc_per_token|acc_uncond|exact_match|pass@1|"
+    r"length-normalized accuracy|primary_score)"
+)
+_VERSION = r"(?:\s*v\d+)?"
+_SET = r"(?:val|valid|validation|eval|evaluation|test|dev|held_?out)"
+_MEASURES = {"loss": _LOSS, "bpb": _BPB, "ppl": _PPL, "acc": _ACC}
+_TAIL = {
+    kind: re.compile(rf"(?:(.+?)(?:{_SPLIT}|\s*\())?({words}){_VERSION}\)?", re.IGNORECASE)
+    for kind, words in _MEASURES.items()
+}
+_HEAD = {
+    kind: re.compile(rf"(?:metrics?[/_.])?({words})(?:{_SPLIT})(.+)", re.IGNORECASE)
+    for kind, words in {**_MEASURES, "acc": r"(?:acc(?:uracy)?|bench|score)"}.items()
+}
+_BEFORE = re.compile(rf"(?:metrics?|losse?s?|{_SET}|lm|downstream)[/_.\s]+", re.IGNORECASE)
+_HELD_OUT = re.compile(rf"(?:metrics?|{_SET})[/_.\s]+", re.IGNORECASE)
+_AFTER = re.compile(rf"[/_.\s]+{_SET}", re.IGNORECASE)
+_TRAIN = re.compile(
+    r"(?:train(?:ing)?|reduced_train|metrics/train|loss/train|train loss/train)[/_.\s]+"
+    rf"(?:{_LOSS}|total|global_avg_loss)"
+    r"|lm[\s_]loss|loss_metrics/global_avg_loss|train_?loss",
+    re.IGNORECASE,
+)
+_NOT_A_LOSS = re.compile(
+    r"(?:^|.*[/_.\s])(?:z|aux|auxiliary|load[_\s]?balanc\w*|balanc\w*|moe|router\w*|mtp\w*|scale|scaler|std|stderr|"
+    r"lower(?:_\d+)?|upper(?:_\d+)?|tokens_(?:lower|upper)_\d+|min|max|count|num|weight|spike\w*)",
+    re.IGNORECASE,
+)
+_NOT_PER_TOKEN = re.compile(r"(?:.*[/_.\s])?(?:word|byte)", re.IGNORECASE)
+_STDERR = re.compile(r".*(?:stderr|_std|_se|_ci|num_bytes|num_tokens|num_examples)(?:$|[,/_\s].*)", re.IGNORECASE)
+
+TRAIN_LOSS = "meta/train_loss"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What a metric's name says.
+
+    Attributes:
+        name: run-table column.
+        full: column with nothing of the name taken away, for use when two metrics would share ``name``.
+        unit: unit of a loss that the name states; None where it states none.
+    """
+
+    name: str
+    full: str
+    unit: Unit | None = None
+
+
+_UNITS = {"loss": None, "bpb": Unit.BITS_PER_BYTE, "ppl": Unit.PERPLEXITY}
+
+
+def metric(name: str) -> Metric | None:
+    """Read the name of a metric column as people and trainers write it.
+
+    Args:
+        name: such as ``eval/paloma/c4_en/bpb``, ``arxiv_loss``, ``metric/web_val_loss``, ``loss/web``.
+
+    Returns:
+        None for a name that is no loss, perplexity or score.
+    """
+    name = name.strip()
+    if re.fullmatch(r"(loss|bench|meta)/.+", name) and not _STDERR.fullmatch(name):
+        return Metric(name, name) if not _TRAIN.fullmatch(name) else Metric(TRAIN_LOSS, TRAIN_LOSS)
+    if _TRAIN.fullmatch(name):
+        return Metric(TRAIN_LOSS, TRAIN_LOSS)
+    if _STDERR.fullmatch(name):
+        return None
+    short = name
+    while True:
+        for kind in ("bpb", "ppl", "acc", "loss"):
+            found = _target(kind, short)
+            if found is not None:
+                return _metric(kind, name, found)
+        held_out = _HELD_OUT.match(short)
+        if held_out is None:
+            return None
+        short = short[held_out.end() :]
+
+
+def _target(kind: str, name: str) -> str | None:
+    """The words around the measure."""
+    tail = _TAIL[kind].fullmatch(name)
+    if tail is not None:
+        return tail[1] or ""
+    head = _HEAD[kind].fullmatch(name)
+    return head[2] if head is not None else None
+
+
+def _metric(kind: str, name: str, around: str) -> Metric | None:
+    other = _NOT_A_LOSS if kind == "loss" else _NOT_PER_TOKEN
+    if other.fullmatch(around) or re.fullmatch(r"train(ing)?", around, re.IGNORECASE):
+        return None
+    prefix = "bench/" if kind == "acc" else "loss/"
+    target = clean_target(around) or around.strip("/_. ") or name
+    full = prefix + _spelled(name)
+    return Metric(prefix + target, full, _UNITS.get(kind))
+
+
+def _spelled(name: str) -> str:
+    return re.sub(r"^(?:loss|bench)/", "", name)
+
+
+def clean_target(text: str) -> str:
+    """Take away what says only that a metric is measured on held-out data: ``eval/web_val`` -> ``web``."""
+    text = text.strip()
+    while match := _BEFORE.match(text):
+        text = text[match.end() :]
+    while match := re.search(rf"{_AFTER.pattern}$", text, re.IGNORECASE):
+        text = text[: match.start()]
+    return "" if re.fullmatch(_SET, text, re.IGNORECASE) else text.strip("/_. ")

@@ -1,0 +1,190 @@
+"""Tables as JSON: one object a line, an array of objects, one object, or an object of runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mixlaw.errors import InputError
+from mixlaw.logs.long import find_long, widen
+from mixlaw.logs.names import recognise, stated_units
+from mixlaw.logs.numbers import canonical, rows_where
+from mixlaw.logs.options import IngestOptions
+from mixlaw.logs.part import Part, Skip
+from mixlaw.logs.records import Records
+from mixlaw.logs.source import Source
+
+BLOCK_LINES = 4000
+_ROW_LISTS = ("runs", "rows", "data", "records", "history", "log_history")
+
+
+def read_json(source: Source, options: IngestOptions, *, paired: bool = False) -> Iterator[Part]:
+    """Read rows of JSON objects.
+
+    Raises:
+        InputError: naming the line that is no JSON or no object.
+    """
+    records = Records()
+    skips: list[Skip] = []
+    if one_per_line(source):
+        lines = _read_lines(source, records, skips)
+    else:
+        rows = rows_of(load(source), source)
+        records.add(rows)
+        lines = np.arange(1, len(rows) + 1, dtype=np.int64)
+    yield from parts_of(records, lines, source, options, skips=skips, paired=paired)
+
+
+def parts_of(
+    records: Records,
+    lines: np.ndarray,
+    source: Source,
+    options: IngestOptions,
+    *,
+    kind: str = "json",
+    skips: Sequence[Skip] = (),
+    paired: bool = False,
+) -> Iterator[Part]:
+    """Records as a part of the run table, wide or long."""
+    if not records.length:
+        raise InputError("at least one row", "none", where=source.name)
+    sample = records.sample()
+    long = find_long(sample)
+    if long is not None:
+        frame = records.frame(list(sample.columns))
+        frame.attrs["skipped"] = list(skips)
+        yield from widen(frame, long, source, options, kind=kind)
+        return
+    plan = recognise(sample, options, paired=paired)
+    frame = records.frame([c.source for c in plan.used])
+    content = canonical(frame, plan.used, where=rows_where(source.name, lines))
+    yield Part(
+        source=source.name,
+        kind=kind,
+        frame=pd.DataFrame(content, index=pd.RangeIndex(len(frame))),
+        lines=lines,
+        columns=plan.columns,
+        units=stated_units(plan.columns),
+        notes=plan.notes,
+        skipped=tuple(skips),
+    )
+
+
+def parse(text: str | bytes) -> Any:
+    """Parse JSON, with NaN and Infinity as Python writes them; None for text that is no JSON."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return None
+
+
+def one_per_line(source: Source) -> bool:
+    """Whether the file has one JSON object a line (a first line that is one, and more than one line)."""
+    lines = [line for line in source.head_text.lstrip("﻿").splitlines() if line.strip()]
+    return len(lines) > 1 and isinstance(parse(lines[0]), dict)
+
+
+def load(source: Source) -> Any:
+    """Parse a whole JSON file.
+
+    Raises:
+        InputError: with the line and column where the JSON breaks.
+    """
+    with source.reading(), source.text() as handle:
+        text = handle.read().lstrip("﻿")
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        place = f"{source.name}, line {error.lineno}, column {error.colno}"
+        raise InputError("valid JSON", error.msg, where=place) from error
+    except RecursionError as error:
+        raise InputError("JSON of a run log", "thousands of nested brackets", where=source.name) from error
+
+
+def rows_of(content: Any, source: Source) -> list[dict[str, Any]]:
+    """The rows that a JSON document holds: an array, an object of columns or of runs, or a single row.
+
+    Raises:
+        InputError: when nothing in it looks like rows.
+    """
+    if isinstance(content, Mapping):
+        inner = next((content[k] for k in _ROW_LISTS if isinstance(content.get(k), list)), None)
+        content = inner if inner is not None else _rows_of_mapping(content)
+    if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
+        raise InputError("JSON objects, one for each row", _kind(content), where=source.name)
+    return content
+
+
+def _rows_of_mapping(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    values = list(content.values())
+    if values and all(isinstance(v, list) for v in values) and len({len(v) for v in values}) == 1:
+        return [dict(zip(content, row, strict=True)) for row in zip(*values, strict=True)]
+    if len(values) > 1 and all(isinstance(v, Mapping) for v in values):
+        inner = [set(v) for v in values]
+        if all(k.isdigit() for keys in inner for k in keys) and inner[0]:
+            rows = list(dict.fromkeys(k for v in values for k in v))
+            return [{name: column.get(r) for name, column in content.items()} for r in rows]
+        if set.intersection(*inner):
+            return [{"run": name, **dict(row)} for name, row in content.items()]
+    return [dict(content)]
+
+
+def _kind(content: Any) -> str:
+    if isinstance(content, list):
+        odd = next((c for c in content if not isinstance(c, dict)), None)
+        return f"a list with {json.dumps(odd)[:40]}"
+    return f"{type(content).__name__} {json.dumps(content)[:40]}"
+
+
+def _read_lines(source: Source, records: Records, skips: list[Skip]) -> np.ndarray:
+    """Read blocks of lines into ``records`` and return the line number of each row."""
+    numbers: list[np.ndarray] = []
+    line = 0
+    with source.reading(), source.text() as handle:
+        while block := list(islice(handle, BLOCK_LINES)):
+            texts, places = _filled(block, line)
+            rows = _parse_block(texts, places, source, skips, handle)
+            records.add(rows)
+            numbers.append(places[: len(rows)])
+            line += len(block)
+    return np.concatenate(numbers) if numbers else np.zeros(0, dtype=np.int64)
+
+
+def _filled(block: list[str], line: int) -> tuple[list[str], np.ndarray]:
+    """The lines that are not blank, and their numbers."""
+    texts = [text for text in block if text and not text.isspace()]
+    if len(texts) == len(block):
+        return texts, np.arange(line + 1, line + 1 + len(block), dtype=np.int64)
+    places = [line + i + 1 for i, text in enumerate(block) if text and not text.isspace()]
+    return texts, np.array(places, dtype=np.int64)
+
+
+def _parse_block(
+    texts: list[str], places: np.ndarray, source: Source, skips: list[Skip], handle: Any
+) -> list[dict[str, Any]]:
+    """Parse many lines at once; when that fails, one by one to find the line."""
+    rows = parse(f"[{','.join(texts)}]".replace("﻿", "", 1))
+    if isinstance(rows, list) and len(rows) == len(texts) and set(map(type, rows)) <= {dict}:
+        return rows
+    return list(_parse_each(texts, places, source, skips, handle))
+
+
+def _parse_each(
+    texts: list[str], places: np.ndarray, source: Source, skips: list[Skip], handle: Any
+) -> Iterator[dict[str, Any]]:
+    for i, (text, place) in enumerate(zip(texts, places, strict=True)):
+        row = parse(text.lstrip("﻿"))
+        if isinstance(row, dict):
+            yield row
+            continue
+        where = f"{source.name}, line {place}"
+        if i == len(texts) - 1 and not any(later.strip() for later in handle):
+            skips.append(Skip("last line cut short", 1, where))
+            return
+        hint = "Only the last line may be cut short; remove this one." if row is None else ""
+        raise InputError("one JSON object a line", repr(text.strip()[:60]), where=where, hint=hint)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from mixlaw.errors import UsageError
-from mixlaw.laws import additive, capacity, chinchilla, exp
+from mixlaw.laws import additive, capacity, chinchilla, datashare, exp, joint, modulated, product
 from mixlaw.laws.base import Example, Law
 
 LAWS: dict[str, Law] = {
     "capacity": capacity.LAW,
+    "datashare": datashare.LAW,
+    "modulated": modulated.LAW,
+    "product": product.LAW,
     "additive": additive.LAW,
+    "joint": joint.LAW,
     "exp": exp.LAW,
     "chinchilla": chinchilla.LAW,
 }
@@ -19,7 +23,11 @@ FORMS: dict[str, Law] = {form.name: form for law in LAWS.values() for form in (l
 
 EXAMPLES: dict[str, Example] = {
     "capacity": capacity.EXAMPLE,
+    "datashare": datashare.EXAMPLE,
+    "modulated": modulated.EXAMPLE,
+    "product": product.EXAMPLE,
     "additive": additive.EXAMPLE,
+    "joint": joint.EXAMPLE,
     "exp": exp.EXAMPLE,
     "chinchilla": chinchilla.EXAMPLE,
 }

@@ -17,6 +17,8 @@ We add a floor of 1e-4 to every share, so that domains with share 0 have derivat
 
 Gauge: none while N and D vary independently and every share takes several values.
 
+Reduced forms: with one D the term of D, with one N that of N is left out.
+
 The best mixture under this law does not move with N or D: use it as the published reference, not to choose a mixture
 for a run that is much larger than the proxies.
 """
@@ -24,69 +26,66 @@ for a run that is much larger than the proxies.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from mixlaw.laws.base import Example, Floats, Inputs, Law, Need, Parameter
-from mixlaw.laws.terms import FLOOR, Scale
+from mixlaw.laws.terms import Blend, Scale, blend_starts, by_row, clipped, needs_of, powers_of, split, weights_of
 
 
 @dataclass(frozen=True)
 class Additive:
-    """The law; theta = log (E, A, B, a, b, C_1 ... C_K, g_1 ... g_K)."""
+    """The law, or a form without the term of N or of D; theta = log (E, A, B, a, b, C_1 ... C_K, g_1 ... g_K)."""
 
     name: str = "additive"
-    needs: frozenset[Need] = frozenset({"params", "tokens", "mix"})
+    scale: Scale = field(default_factory=Scale)
     reduced: tuple[Law, ...] = ()
+
+    @property
+    def needs(self) -> frozenset[Need]:
+        """Columns that must take several values."""
+        return needs_of(sized=self.scale.sized, timed=self.scale.timed)
 
     def parameters(self, domains: Sequence[str]) -> tuple[Parameter, ...]:
         """The scalars of the null law, then C and g per domain."""
-        worth = (Parameter(f"C[{d}]", lower=-12.0, upper=18.0, prior=0.0) for d in domains)
-        powers = (Parameter(f"g[{d}]", lower=np.log(0.02), upper=np.log(4.0), prior=-0.7) for d in domains)
-        return (*Scale.parameters(), *worth, *powers)
+        return (*self.scale.parameters(), *weights_of("C", domains), *powers_of("g", domains))
 
-    def _mixture(self, theta: Floats, inputs: Inputs) -> tuple[Floats, Floats]:
-        """Worth per mixture and domain (..., m, K) and the mixture term (..., m)."""
-        worth, power = np.split(theta[..., Scale.size :], 2, axis=-1)
-        terms = np.exp(worth[..., None, :] + np.exp(power)[..., None, :] * np.log(inputs.mixtures + FLOOR))
-        return terms, 1 / terms.sum(axis=-1)
+    def _split(self, theta: Floats, inputs: Inputs) -> tuple[Floats, Blend]:
+        """The scalars, and the worth of each mixture."""
+        count = len(inputs.domains)
+        part = split(theta, {"scale": self.scale.size, "C": count, "g": count})
+        return part["scale"], Blend.of(part["C"], part["g"], inputs)
 
     def predict(self, theta: Floats, inputs: Inputs) -> Floats:
         """Loss of each row, shape (..., n)."""
-        _, term = self._mixture(theta, inputs)
-        return Scale.predict(theta[..., : Scale.size], inputs) + np.take(term, inputs.code, axis=-1)
+        scale, blend = self._split(theta, inputs)
+        return self.scale.predict(scale, inputs) + by_row(np.exp(-blend.log), inputs)
 
     def gradient(self, theta: Floats, inputs: Inputs) -> Floats:
         """Derivative of the loss by theta, shape (..., n, P)."""
-        terms, total = self._mixture(theta, inputs)
-        by_worth = -terms * total[..., None] ** 2
-        power = np.exp(np.split(theta[..., Scale.size :], 2, axis=-1)[1])[..., None, :]
-        by_power = by_worth * power * np.log(inputs.mixtures + FLOOR)
-        mixture = np.take(np.concatenate([by_worth, by_power], axis=-1), inputs.code, axis=-2)
-        return np.concatenate([Scale.gradient(theta[..., : Scale.size], inputs), mixture], axis=-1)
+        scale, blend = self._split(theta, inputs)
+        slope = -np.exp(-blend.log)[..., None]
+        mixture = np.concatenate([blend.by_weight * slope, blend.by_power * slope], axis=-1)
+        return np.concatenate([self.scale.gradient(scale, inputs), by_row(mixture, inputs, axis=-2)], axis=-1)
 
     def share_gradient(self, theta: Floats, inputs: Inputs) -> Floats:
         """Derivative of the loss by the shares of each row's mixture, shape (..., n, K)."""
-        terms, total = self._mixture(theta, inputs)
-        power = np.exp(np.split(theta[..., Scale.size :], 2, axis=-1)[1])[..., None, :]
-        change = -terms * power / (inputs.mixtures + FLOOR) * total[..., None] ** 2
-        return np.take(change, inputs.code, axis=-2)
+        _, blend = self._split(theta, inputs)
+        return by_row(blend.by_share * -np.exp(-blend.log)[..., None], inputs, axis=-2)
 
     def starts(self, inputs: Inputs, y: Floats, rng: np.random.Generator, count: int) -> Floats:
         """The null law's starts on part of the loss, the rest left to the mixture term."""
-        domains = len(inputs.domains)
-        scale = Scale.starts(inputs, y, rng, count)
         part = rng.uniform(0.1, 0.6, (count, 1))
-        scale[:, 1:3] += np.log1p(-part)
+        scale = self.scale.starts(inputs, y, rng, count, part=1 - part[:, 0])
         rest = np.maximum(np.median(y) - np.exp(scale[:, :1]), 0.05) * part
-        power = np.log(rng.uniform(0.2, 1.0, (count, domains)))
-        worth = -np.log(rest * domains) - np.exp(power) * np.log(1 / domains)
-        worth += 0.5 * rng.standard_normal((count, domains))
-        return np.concatenate([scale, worth, power], axis=-1)
+        weight, power = blend_starts(1 / rest, rng, len(inputs.domains))
+        return clipped(np.concatenate([scale, weight, power], axis=1), self.parameters(inputs.domains))
 
 
-LAW = Additive()
+SIZED = Additive("additive-params", Scale(timed=False))
+TIMED = Additive("additive-tokens", Scale(sized=False))
+LAW = Additive(reduced=(SIZED, TIMED))
 
 EXAMPLE = Example(
     domains=("web", "code", "math"),

@@ -28,6 +28,8 @@ import numpy as np
 from mixlaw.laws.base import Example, Floats, Inputs, Law, Need, Parameter
 from mixlaw.laws.terms import Scale
 
+SCALE = Scale()
+
 
 @dataclass(frozen=True)
 class Chinchilla:
@@ -39,15 +41,15 @@ class Chinchilla:
 
     def parameters(self, domains: Sequence[str]) -> tuple[Parameter, ...]:
         """E, A, B, a, b, whatever the domains."""
-        return Scale.parameters()
+        return SCALE.parameters()
 
     def predict(self, theta: Floats, inputs: Inputs) -> Floats:
         """Loss of each row, shape (..., n)."""
-        return Scale.predict(theta, inputs)
+        return SCALE.predict(theta, inputs)
 
     def gradient(self, theta: Floats, inputs: Inputs) -> Floats:
         """Derivative of the loss by theta, shape (..., n, P)."""
-        return Scale.gradient(theta, inputs)
+        return SCALE.gradient(theta, inputs)
 
     def share_gradient(self, theta: Floats, inputs: Inputs) -> Floats:
         """Zero: the mixture does not enter."""
@@ -55,7 +57,7 @@ class Chinchilla:
 
     def starts(self, inputs: Inputs, y: Floats, rng: np.random.Generator, count: int) -> Floats:
         """Those of the scale terms."""
-        return Scale.starts(inputs, y, rng, count)
+        return SCALE.starts(inputs, y, rng, count)
 
 
 LAW = Chinchilla()

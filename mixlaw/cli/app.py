@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import mixlaw
-from mixlaw.cli import ingest
+from mixlaw.cli import fit, ingest, predict
 from mixlaw.cli.export import export
 
 app = typer.Typer(
@@ -36,4 +36,6 @@ def options(
 
 
 app.command("ingest")(ingest.ingest)
+app.command("fit")(fit.fit)
+app.command("predict")(predict.predict)
 app.command()(export)

@@ -21,14 +21,14 @@ _Output = Annotated[
 _Map = Annotated[
     Path | None, typer.Option("--map", help="Column map (YAML): your column, exact or glob -> run-table column, unit.")
 ]
-_Set = Annotated[list[str], typer.Option("--set", help="A constant: params=410M, tokens_per_step=1048576, run=NAME.")]
+_Set = Annotated[list[str] | None, typer.Option("--set", help="A constant: params=410M, tokens_per_step=1048576, run=NAME.")]
 _Join = Annotated[str | None, typer.Option("--join", help="Column that names the run in each of several files.")]
-_Unit = Annotated[list[str], typer.Option("--unit", help="Unit of the losses: bits/byte, or 'mmlu*=bits/byte'.")]
+_Unit = Annotated[list[str] | None, typer.Option("--unit", help="Unit of the losses: bits/byte, or 'mmlu*=bits/byte'.")]
 _Sheet = Annotated[
     Path | None, typer.Option("--mixtures", help="Run sheet (CSV, YAML) or plan manifest: mixture and facts by run.")
 ]
 _Doubtful = Annotated[bool, typer.Option("--keep-doubtful", help="Keep runs that diverged, crashed or still run.")]
-_Skip = Annotated[list[str], typer.Option("--skip", help="Run (name or glob) to leave out.")]
+_Skip = Annotated[list[str] | None, typer.Option("--skip", help="Run (name or glob) to leave out.")]
 _Reader = Annotated[
     str | None, typer.Option("--as", help="Name of the reader to use instead of looking at the content.")
 ]
@@ -40,12 +40,12 @@ def ingest(
     sources: _Sources,
     output: _Output = None,
     column_map: _Map = None,
-    settings: _Set = [],  # noqa: B006
+    settings: _Set = None,
     join: _Join = None,
-    units: _Unit = [],  # noqa: B006
+    units: _Unit = None,
     mixtures: _Sheet = None,
     keep_doubtful: _Doubtful = False,
-    skip: _Skip = [],  # noqa: B006
+    skip: _Skip = None,
     reader: _Reader = None,
     report_file: _ReportFile = None,
     dry_run: _Dry = False,
@@ -58,12 +58,12 @@ def ingest(
 
     options = IngestOptions.build(
         column_map=column_map,
-        settings=tuple(settings),
-        units=tuple(units),
+        settings=tuple(settings or ()),
+        units=tuple(units or ()),
         join=join,
         strict=strict,
         keep_doubtful=keep_doubtful,
-        skip=tuple(skip),
+        skip=tuple(skip or ()),
         sheet=mixtures,
         reader=reader,
     )

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mixlaw.files import to_json, write_text
-
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -31,11 +29,15 @@ def write_result(text: str) -> None:
 
 def write_json(content: Any) -> None:
     """Write a result to stdout as JSON."""
+    from mixlaw.files import to_json
+
     write_result(to_json(content))
 
 
 def write_to(output: Path | None, text: str) -> None:
     """Write a result to a file, or to stdout for None or ``-``."""
+    from mixlaw.files import write_text
+
     if output is None or str(output) == "-":
         write_result(text)
     else:

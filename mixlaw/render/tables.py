@@ -15,7 +15,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
     for index, column in enumerate(columns):
         out.add_column(column, justify="left" if index < left else "right", overflow="fold")
     for row in rows:
-        out.add_row(*(cell if isinstance(cell, Text) else str(cell) for cell in row))
+        out.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))  # no markup: c[web]
     return out
 
 

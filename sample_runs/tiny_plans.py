@@ -1,0 +1,143 @@
+"""Plans of the sample runs: reading one, and the design of the committed ones.
+
+`python sample_runs/tiny_plans.py` writes `sample_runs/plans/pretrain.yaml` and `continual.yaml` again.
+
+Design of the pre-training mixtures: natural (shares of unique tokens), uniform, one leaning row per domain (70 %, the
+others 7.5 % each), and rows `mix-01`, `mix-02`, ...: Dirichlet draws around natural with a log-uniform strength, chosen
+one after the other as the candidate farthest from all rows so far (distance between the roots of the shares). The
+runs are ordered so that every size has about the same part of its runs at any time: an interrupted set is balanced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+from tiny_model import SIZES, params_of
+
+CHECKPOINTS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One row of a plan."""
+
+    name: str
+    params: int
+    tokens: int
+    mixture: Mapping[str, float]
+    seed: int = 0
+    lr: float = 3e-3
+    warm_up: int = 100  # steps of linear warm-up; the rate is constant afterwards
+    base: str | None = None  # name of the run whose weights it starts from
+    checkpoints: tuple[float, ...] = CHECKPOINTS  # shares of the tokens at which a line is written
+    targets: tuple[str, ...] = ()  # domains to measure; none means all
+
+    def __post_init__(self) -> None:
+        if abs(sum(self.mixture.values()) - 1) > 1e-3 or min(self.mixture.values()) < 0:
+            raise SystemExit(f"Run {self.name}: Expected shares that sum to 1. Got {dict(self.mixture)}.")
+        if abs(params_of(self.size) / self.params - 1) > 0.05:
+            sizes = ", ".join(f"{size} ({params_of(size)})" for size in SIZES)
+            raise SystemExit(f"Run {self.name}: Expected params within 5 % of a size: {sizes}. Got {self.params}.")
+
+    @property
+    def size(self) -> str:
+        """The nearest size."""
+        return min(SIZES, key=lambda size: abs(params_of(size) - self.params))
+
+
+def read_plan(path: Path) -> list[Run]:
+    """The runs of a manifest; what is given beside `runs` holds for each run that does not say otherwise."""
+    plan: dict[str, Any] = yaml.safe_load(path.read_text())
+    common = plan.get("training", {})
+    return [run_of(common | run) for run in plan["runs"]]
+
+
+def run_of(entry: dict[str, Any]) -> Run:
+    lists = {key: tuple(entry[key]) for key in ("checkpoints", "targets") if key in entry}
+    numbers = {key: int(float(entry[key])) for key in ("params", "tokens")}
+    return Run(**{key: value for key, value in entry.items() if key != "flops"} | numbers | lists)
+
+
+def smoke_plan() -> list[Run]:
+    """Two tiny runs, the second continues the first."""
+    common = {"params": params_of("5k"), "tokens": 16 * 128 * 6, "warm_up": 2, "checkpoints": (0.5, 1.0)}
+    first = Run(name="smoke-base", mixture={"digits": 1.0}, **common)
+    return [first, Run(name="smoke-half", mixture={"digits": 0.5, "letters": 0.5}, base=first.name, **common)]
+
+
+HERE = Path(__file__).parent
+NATURAL = {"python": 0.383, "c": 0.129, "english": 0.211, "german": 0.153, "french": 0.124}
+TOKENS = {"25k": 2_000_000, "60k": 3_000_000, "110k": 4_000_000, "310k": 6_000_000}
+RATES = {"25k": 0.0125, "60k": 0.01, "110k": 0.0083, "310k": 0.005}  # 0.4 / width
+LEANING = tuple(f"{domain}-heavy" for domain in NATURAL)
+# size -> mixtures in order of importance; some are shared between sizes, some are new to the largest
+ROWS = {
+    "25k": ("natural", "uniform", *LEANING, 1, 2, 3, 4, 5, 6, 7),
+    "60k": ("natural", "uniform", *LEANING, 5, 6, 7, 8, 9, 10),
+    "110k": ("natural", "uniform", 1, "c-heavy", 2, "french-heavy", 8, 11, 12),
+    "310k": ("natural", "uniform", 1, "english-heavy", 13, 5, 8, 14),
+}
+REPEATS = (("60k", 1), ("60k", 2), ("310k", 1))
+
+
+def named_mixtures(rng: np.random.Generator) -> dict[str, dict[str, float]]:
+    """All mixtures of the design by name."""
+    natural = np.array(list(NATURAL.values()))
+    leaning = np.full((5, 5), 0.075) + 0.625 * np.eye(5)
+    rows = [natural, np.full(5, 0.2), *leaning]
+    strengths = np.exp(rng.uniform(np.log(1.0), np.log(20.0), 2000))
+    candidates = np.array([0.01 + 0.95 * rng.dirichlet(strength * natural) for strength in strengths])
+    for _ in range(14):
+        rows.append(farthest(candidates, np.array(rows)))
+    names = ["natural", "uniform", *LEANING, *(f"mix-{number:02d}" for number in range(1, 15))]
+    return {name: rounded(row) for name, row in zip(names, rows, strict=True)}
+
+
+def farthest(candidates: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The candidate whose nearest row is farthest away."""
+    gaps = np.linalg.norm(np.sqrt(candidates)[:, None] - np.sqrt(rows)[None], axis=2).min(axis=1)
+    chosen: NDArray[np.float64] = candidates[gaps.argmax()]
+    return chosen
+
+
+def rounded(shares: NDArray[np.float64]) -> dict[str, float]:
+    """Shares to three digits; the largest takes what rounding leaves."""
+    rounded = np.round(shares, 3)
+    rounded[rounded.argmax()] += 1 - rounded.sum()
+    return {domain: round(float(share), 3) for domain, share in zip(NATURAL, rounded, strict=True)}
+
+
+def entry(size: str, mixture: str, shares: Mapping[str, float], seed: int = 0) -> dict[str, Any]:
+    """One row of the pre-training plan."""
+    name = f"{size}-{mixture}" + (f"-seed{seed}" if seed else "")
+    flops = 6 * params_of(size) * TOKENS[size]
+    numbers = {"params": params_of(size), "tokens": TOKENS[size], "flops": flops, "seed": seed, "lr": RATES[size]}
+    return {"name": name, **numbers, "mixture": dict(shares)}
+
+
+def pretraining() -> dict[str, Any]:
+    """The plan of the pre-training runs."""
+    mixtures = named_mixtures(np.random.default_rng(0))
+    placed = []
+    for size, rows in ROWS.items():
+        names = [row if isinstance(row, str) else f"mix-{row:02d}" for row in rows]
+        placed += [((i + 0.5) / len(names), entry(size, name, mixtures[name])) for i, name in enumerate(names)]
+    placed.sort(key=lambda pair: pair[0])
+    runs = [run for _, run in placed]
+    runs += [entry(size, "natural", mixtures["natural"], seed) for size, seed in REPEATS]
+    return {"strategy": "stated design, see tiny_plans.py", "spent": sum(run["flops"] for run in runs), "runs": runs}
+
+
+def write(name: str, plan: dict[str, Any]) -> None:
+    text = yaml.safe_dump(plan, sort_keys=False, width=200, default_flow_style=None)
+    (HERE / "plans" / f"{name}.yaml").write_text(text)
+
+
+if __name__ == "__main__":
+    write("pretrain", pretraining())

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from mixlaw.errors import UsageError
-from mixlaw.laws import additive, capacity, chinchilla, datashare, exp, joint, modulated, product
+from mixlaw.laws import additive, capacity, chinchilla, datashare, exp, joint, linear, modulated, product
 from mixlaw.laws.base import Example, Law
 
 LAWS: dict[str, Law] = {
     "capacity": capacity.LAW,
-    "datashare": datashare.LAW,
+    "capacity-powers": capacity.POWERS,
     "modulated": modulated.LAW,
+    "datashare": datashare.LAW,
     "product": product.LAW,
-    "additive": additive.LAW,
     "joint": joint.LAW,
+    "additive": additive.LAW,
     "exp": exp.LAW,
+    "loglinear": exp.LOGLINEAR,
+    "linear": linear.LAW,
     "chinchilla": chinchilla.LAW,
 }
 """The laws a user may name."""
@@ -23,12 +26,15 @@ FORMS: dict[str, Law] = {form.name: form for law in LAWS.values() for form in (l
 
 EXAMPLES: dict[str, Example] = {
     "capacity": capacity.EXAMPLE,
-    "datashare": datashare.EXAMPLE,
+    "capacity-powers": capacity.EXAMPLE_POWERS,
     "modulated": modulated.EXAMPLE,
+    "datashare": datashare.EXAMPLE,
     "product": product.EXAMPLE,
-    "additive": additive.EXAMPLE,
     "joint": joint.EXAMPLE,
+    "additive": additive.EXAMPLE,
     "exp": exp.EXAMPLE,
+    "loglinear": exp.EXAMPLE_LOGLINEAR,
+    "linear": linear.EXAMPLE,
     "chinchilla": chinchilla.EXAMPLE,
 }
 """A small problem with known parameters for each law."""

@@ -7,6 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mixlaw.logs import read_runs
+from mixlaw.runs import RunTable
+
 
 def _shared() -> Path | None:
     here = Path(__file__).resolve().parent.parent
@@ -36,3 +39,15 @@ def rng() -> np.random.Generator:
 def checkout() -> Path:
     """Root of the project."""
     return Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="session")
+def known_law(checkout: Path) -> Path:
+    """The sample table drawn from a known law."""
+    return checkout / "sample_runs" / "known_law" / "runs.csv"
+
+
+@pytest.fixture(scope="session")
+def apple(shared: Path) -> RunTable:
+    """The public SlimPajama runs, read as a user reads them."""
+    return read_runs(shared / "apple_dmsl" / "dmsl_llm_slimpajama.csv")

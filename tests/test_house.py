@@ -40,7 +40,9 @@ def test_imports_point_down_the_list(checkout: Path) -> None:
         if name in ("__init__", "__main__"):
             continue
         assert name in ORDER, f"{name} has no place in the house: add it to ORDER and to the README"
-        wrong += [f"{'/'.join(parts)} imports {other}" for other in imports(path) if ORDER.index(other) > ORDER.index(name)]
+        wrong += [
+            f"{'/'.join(parts)} imports {other}" for other in imports(path) if ORDER.index(other) > ORDER.index(name)
+        ]
     assert not wrong
 
 

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mixlaw.errors import InputError
+from mixlaw.fit import FitOptions
+from mixlaw.fits import FitSet, Member
+from mixlaw.fitting import fit_table
+from mixlaw.flags import Doubt
+from mixlaw.laws.base import Inputs
+from mixlaw.logs import read_runs
+
+
+@pytest.fixture(scope="module")
+def fits(known_law: Path) -> FitSet:
+    return fit_table(read_runs(known_law), ["capacity", "chinchilla"], options=FitOptions(starts=3))
+
+
+def test_members_are_averaged_in_logarithms(fits: FitSet) -> None:
+    inputs = fits.inputs(fits.seen.mixtures[:5], 1e9, 2e10)
+    one, two = (m.fit.predict(inputs) for m in fits.members["web"])
+    np.testing.assert_allclose(fits.value("web", inputs), np.sqrt(one * two), rtol=1e-12)
+
+
+def test_disagreement_of_members_widens_the_interval(fits: FitSet) -> None:
+    inputs = fits.inputs(fits.seen.mixtures[:5], 1e9, 2e10)
+    alone = replace(fits, members={"code": (Member(fits.members["code"][0].fit),)})
+    assert np.all(fits.log_error("code", inputs) > alone.log_error("code", inputs))
+    prediction = fits.predict(inputs)["code"]
+    assert np.all((prediction.low < prediction.value) & (prediction.value < prediction.high))
+
+
+def off_simplex(fits: FitSet, shares: np.ndarray) -> Inputs:
+    """Inputs for shares that need not sum to 1."""
+    return Inputs(fits.domains, shares[None], np.zeros(1, np.intp), np.array([1e9]), np.array([2e10]))
+
+
+def test_share_gradient_of_the_average_agrees_with_finite_differences(fits: FitSet) -> None:
+    shares = fits.seen.mixtures[3]
+    value, gradient = fits.value_and_share_gradient("math", fits.inputs(shares[None], 1e9, 2e10))
+    for index in range(4):
+        step = np.zeros(4)
+        step[index] = 1e-6
+        moved = [fits.value("math", off_simplex(fits, shares + s)) for s in (step, -step)]
+        assert gradient[0, index] == pytest.approx((moved[0] - moved[1])[0] / 2e-6, rel=1e-4, abs=1e-7)
+    assert value[0] > 0
+
+
+def test_a_prediction_without_a_size_is_refused(fits: FitSet) -> None:
+    with pytest.raises(InputError, match="--params 7B"):
+        fits.inputs(fits.seen.mixtures[:1], None, 1e9)
+
+
+def test_far_scales_and_far_mixtures_are_flagged(fits: FitSet) -> None:
+    corner = np.array([0.0, 0.0, 1.0, 0.0])
+    doubts = {f.doubt for f in fits.flags_at(corner, 7e9, 1e12)}
+    assert doubts == {Doubt.EXTRAPOLATES_SIZE, Doubt.EXTRAPOLATES_TOKENS, Doubt.EXTRAPOLATES_MIXTURE}
+    assert fits.flags_at(fits.seen.mixtures[0], 1e9, 2e10) == ()

@@ -3,8 +3,8 @@
 `python sample_runs/tiny_plans.py` writes `sample_runs/plans/pretrain.yaml` and `continual.yaml` again.
 
 Design of the pre-training mixtures: natural (shares of unique tokens), uniform, one leaning row per domain (70 %, the
-others 7.5 % each), and rows `mix-01`, `mix-02`, ...: Dirichlet draws around natural with a log-uniform strength, chosen
-one after the other as the candidate farthest from all rows so far (distance between the roots of the shares). The
+others 7.5 % each), and rows `mix-01`, `mix-02`, ...: Dirichlet draws around natural (strength log-uniform from 2 to 30,
+floor 2 %), each the one of 20 that is farthest from all rows so far (distance between the roots of the shares). The
 runs are ordered so that every size has about the same part of its runs at any time: an interrupted set is balanced.
 """
 
@@ -20,7 +20,7 @@ import yaml
 from numpy.typing import NDArray
 from tiny_model import SIZES, params_of
 
-CHECKPOINTS = (0.05, 0.1, 0.2, 0.35, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+CHECKPOINTS = (0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def smoke_plan() -> list[Run]:
 
 HERE = Path(__file__).parent
 NATURAL = {"python": 0.383, "c": 0.129, "english": 0.211, "german": 0.153, "french": 0.124}
-TOKENS = {"25k": 2_000_000, "60k": 3_000_000, "110k": 4_000_000, "310k": 6_000_000}
+TOKENS = {"25k": 1_600_000, "60k": 2_400_000, "110k": 3_000_000, "310k": 4_000_000}
 RATES = {"25k": 0.0125, "60k": 0.01, "110k": 0.0083, "310k": 0.005}  # 0.4 / width
 LEANING = tuple(f"{domain}-heavy" for domain in NATURAL)
 # size -> mixtures in order of importance; some are shared between sizes, some are new to the largest
@@ -81,7 +81,7 @@ ROWS = {
     "25k": ("natural", "uniform", *LEANING, 1, 2, 3, 4, 5, 6, 7),
     "60k": ("natural", "uniform", *LEANING, 5, 6, 7, 8, 9, 10),
     "110k": ("natural", "uniform", 1, "c-heavy", 2, "french-heavy", 8, 11, 12),
-    "310k": ("natural", "uniform", 1, "english-heavy", 13, 5, 8, 14),
+    "310k": ("natural", "uniform", 1, 13, "english-heavy", 6, 14, 8),
 }
 REPEATS = (("60k", 1), ("60k", 2), ("310k", 1))
 
@@ -91,9 +91,9 @@ def named_mixtures(rng: np.random.Generator) -> dict[str, dict[str, float]]:
     natural = np.array(list(NATURAL.values()))
     leaning = np.full((5, 5), 0.075) + 0.625 * np.eye(5)
     rows = [natural, np.full(5, 0.2), *leaning]
-    strengths = np.exp(rng.uniform(np.log(1.0), np.log(20.0), 2000))
-    candidates = np.array([0.01 + 0.95 * rng.dirichlet(strength * natural) for strength in strengths])
     for _ in range(14):
+        strengths = np.exp(rng.uniform(np.log(2.0), np.log(30.0), 20))
+        candidates = np.array([0.02 + 0.9 * rng.dirichlet(strength * natural) for strength in strengths])
         rows.append(farthest(candidates, np.array(rows)))
     names = ["natural", "uniform", *LEANING, *(f"mix-{number:02d}" for number in range(1, 15))]
     return {name: rounded(row) for name, row in zip(names, rows, strict=True)}

@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,9 @@ from mixlaw.dataset import Dataset, Selection
 from mixlaw.diagnose import Geometry, flags_of, geometry
 from mixlaw.errors import FitError, InputError
 from mixlaw.flags import Flag
-from mixlaw.laws import FORMS
-from mixlaw.laws.base import Floats, Inputs, Law
+from mixlaw.laws import bound
+from mixlaw.laws.base import DomainLaw, Floats, Inputs, Law, Regressor
+from mixlaw.laws.repeated import Unique, effective
 from mixlaw.solver import Problems, Solution, SolverOptions, minimise, polish
 
 FIRST_STAGE = 60
@@ -41,6 +43,7 @@ class FitOptions:
         starts: starting points per target.
         seed: of the starting points.
         strict: a fit that did not converge is an error.
+        unique: domain and unique tokens, where a law is to count repeated tokens for less.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -48,6 +51,7 @@ class FitOptions:
     starts: int = 12
     seed: int = 0
     strict: bool = False
+    unique: Unique = ()
 
     def __post_init__(self) -> None:
         if self.starts < 1:
@@ -75,6 +79,8 @@ class Fit:
         geometry: rank, condition number, parameters at bounds, redundant directions.
         flags: doubts.
         draws: bootstrap parameter vectors, shape (S, P); S may be 0.
+        state: what a law without parameters learned, as a text.
+        unique: domain and unique tokens, where the fit counts repeated tokens for less.
     """
 
     target: str
@@ -93,11 +99,13 @@ class Fit:
     geometry: Geometry
     flags: tuple[Flag, ...] = ()
     draws: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    state: str = field(default="", repr=False)
+    unique: Unique = ()
 
-    @property
+    @cached_property
     def law(self) -> Law:
-        """The functional form."""
-        return FORMS[self.form]
+        """The functional form, as it predicts this target."""
+        return bound(self.form, self.target, state=self.state, unique=self.unique)
 
     def predict(self, inputs: Inputs) -> Floats:
         """Loss of each row, shape (n,)."""
@@ -152,23 +160,106 @@ def form_for(law: Law, dataset: Dataset) -> Law:
 def fit_law(
     law: Law, dataset: Dataset, options: FitOptions | None = None, *, progress: Callable[[float], None] | None = None
 ) -> tuple[Fit, ...]:
-    """Fit a law to every target, all targets and starts in one batch.
+    """Fit a law to every target that it serves, all targets and starts in one batch.
+
+    A law of a domain's own loss serves only targets that are domains (``served``); the others get no fit.
 
     Raises:
-        InputError: when the data cannot support any form of the law.
+        InputError: when the data cannot support any form of the law, or it serves no target.
         FitError: under ``options.strict``, when a fit did not converge.
     """
     options = options or FitOptions()
     form = form_for(law, dataset)
+    dataset = dataset.only(served(form, dataset))
+    if options.unique:
+        dataset = replace(dataset, inputs=effective(dataset.inputs, options.unique))
+    if isinstance(form, Regressor):
+        fits = _train(form, dataset, options)
+    elif isinstance(form, DomainLaw) and form.joint:
+        fits = _together(form, dataset, options, progress)
+    elif isinstance(form, DomainLaw):
+        fits = [f for t in dataset.targets for f in _batch(form.about(t), dataset.only([t]), options, progress)]
+    else:
+        fits = _batch(form, dataset, options, progress)
+    if options.strict:
+        _insist(fits)
+    return tuple(replace(f, unique=options.unique) for f in fits)
+
+
+def served(law: Law, dataset: Dataset) -> tuple[str, ...]:
+    """The targets that a law can predict: all, or those that are domains.
+
+    Raises:
+        InputError: when there is none.
+    """
+    if not isinstance(law, DomainLaw):
+        return dataset.targets
+    targets = tuple(t for t in dataset.targets if t in dataset.inputs.domains)
+    if not targets:
+        raise InputError(
+            f"losses on training domains ({', '.join(dataset.inputs.domains)}) for the law {law.name!r}",
+            f"losses on {', '.join(dataset.targets)}",
+            hint="Choose another law with --law, or name the losses as the domains.",
+        )
+    return targets
+
+
+def _batch(form: Law, dataset: Dataset, options: FitOptions, progress: Callable[[float], None] | None) -> list[Fit]:
+    """Fit each target by itself."""
     problems, start = _problems(form, dataset, options)
     solution = _in_two_stages(problems, start, options, progress)
     fits = []
     for index, target in enumerate(dataset.targets):
         mine = np.arange(index * options.starts, (index + 1) * options.starts)
         fits.append(_finish(form, dataset, target, problems, solution, mine, options))
-    if options.strict:
-        _insist(fits)
-    return tuple(fits)
+    return fits
+
+
+def _together(
+    form: DomainLaw, dataset: Dataset, options: FitOptions, progress: Callable[[float], None] | None
+) -> list[Fit]:
+    """Fit one theta to all targets at once; each target's fit holds the whole of it."""
+    (whole,) = _batch(form, stacked(dataset), options, progress)
+    fits = []
+    for index, target in enumerate(dataset.targets):
+        present = dataset.weights[index] > 0
+        fit = replace(whole, target=target, points=int(present.sum()), runs=len(np.unique(dataset.run[present])))
+        residuals = np.log(fit.predict(dataset.inputs)) - dataset.log_y[index]
+        fits.append(replace(fit, residual=float(np.median(np.abs(residuals[present])))))
+    return fits
+
+
+def stacked(dataset: Dataset) -> Dataset:
+    """The rows of all targets under one another, as losses of one target; each row knows its domain."""
+    count, rows = len(dataset.targets), np.tile(np.arange(len(dataset)), len(dataset.targets))
+    about = np.repeat([dataset.inputs.domains.index(t) for t in dataset.targets], len(dataset)).astype(np.intp)
+    return replace(
+        dataset,
+        inputs=replace(dataset.inputs.rows(rows), about=about),
+        targets=("all domains",),
+        units=dataset.units[:1],
+        log_y=dataset.log_y.reshape(1, count * len(dataset)),
+        weights=dataset.weights.reshape(1, count * len(dataset)),
+        run=dataset.run[rows],
+    )
+
+
+def _train(form: Regressor, dataset: Dataset, options: FitOptions) -> list[Fit]:
+    """Let a law without parameters learn each target."""
+    fits = []
+    for index, target in enumerate(dataset.targets):
+        present = dataset.weights[index] > 0
+        rows, log_y = dataset.inputs.rows(present), dataset.log_y[index, present]
+        state = form.train(rows, np.exp(log_y), seed=options.seed)
+        fit = Fit(
+            target=target, form=form.name, domains=dataset.inputs.domains,
+            theta=np.zeros(0), covariance=np.zeros((0, 0)), status=Status.CONVERGED, objective=0.0, gradient=0.0,
+            points=len(rows), runs=len(np.unique(dataset.run[present])), starts=1, agreeing=1.0, residual=0.0,
+            geometry=Geometry(0, 1.0), state=state,
+        )  # fmt: skip
+        residual = float(np.median(np.abs(np.log(fit.predict(rows)) - log_y)))
+        fits.append(_with_flags(replace(fit, residual=residual), dataset))
+    return fits
 
 
 def bounds(form: Law, domains: Sequence[str]) -> tuple[Floats, Floats, Floats]:

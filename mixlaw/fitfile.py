@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -106,14 +106,16 @@ def _fit(fit: Fit) -> dict[str, Any]:
         "theta": fit.theta.tolist(),
         "covariance": fit.covariance.tolist(),
         "draws": fit.draws.tolist(),
+        **({"state": fit.state} if fit.state else {}),
     }
 
 
 def _load(content: Mapping[str, Any]) -> FitSet:
     data, options = content["data"], content["options"]
     domains = tuple(content["domains"])
+    unique = tuple((str(domain), float(tokens)) for domain, tokens in options.get("unique", ()))
     members = {
-        target: tuple(Member(_load_fit(entry, target, domains), entry["weight"]) for entry in entries)
+        target: tuple(Member(replace(_load_fit(e, target, domains), unique=unique), e["weight"]) for e in entries)
         for target, entries in content["fits"].items()
     }
     selection = Selection(**{**options["selection"], "exclude": tuple(options["selection"]["exclude"])})
@@ -133,7 +135,7 @@ def _load(content: Mapping[str, Any]) -> FitSet:
         units={target: Unit.named(unit) for target, unit in content["units"].items()},
         domains=domains,
         seen=seen,
-        options=FitOptions(**{**options, "selection": selection, "solver": solver}),
+        options=FitOptions(**{**options, "selection": selection, "solver": solver, "unique": unique}),
         evidence=content["evidence"],
         widen=content["widen"],
     )
@@ -148,7 +150,7 @@ def _load_fit(entry: Mapping[str, Any], target: str, domains: tuple[str, ...]) -
         form=entry["law"],
         domains=domains,
         theta=_floats(entry["theta"]),
-        covariance=_floats(entry["covariance"]),
+        covariance=_floats(entry["covariance"]).reshape(len(entry["theta"]), len(entry["theta"])),
         status=Status[entry["status"].upper()],
         objective=entry["objective"],
         gradient=entry["gradient"],
@@ -165,6 +167,7 @@ def _load_fit(entry: Mapping[str, Any], target: str, domains: tuple[str, ...]) -
         ),
         flags=tuple(Flag(Doubt[f["name"].upper().replace("-", "_")], f["detail"]) for f in entry["flags"]),
         draws=_floats(entry["draws"]) if entry["draws"] else np.zeros((0, 0)),
+        state=entry.get("state", ""),
     )
 
 

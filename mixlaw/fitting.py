@@ -38,9 +38,11 @@ def fit_table(
 
 
 def combine(by_law: Sequence[tuple[Fit, ...]], dataset: Dataset, options: FitOptions) -> FitSet:
-    """Put the fits of one or several laws together, with equal weights for each target."""
+    """Put the fits of one or several laws together, with equal weights among those that serve a target."""
     first = FitSet.single(by_law[0], dataset, options)
-    members = {
-        fit.target: tuple(Member(fits[i], 1 / len(by_law)) for fits in by_law) for i, fit in enumerate(by_law[0])
-    }
+    members = {}
+    for target in dataset.targets:
+        mine = [fit for fits in by_law for fit in fits if fit.target == target]
+        if mine:
+            members[target] = tuple(Member(fit, 1 / len(mine)) for fit in mine)
     return replace(first, members=members, seen=Seen.of(dataset))

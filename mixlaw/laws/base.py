@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ class Inputs:
         code: index of each row's mixture, shape (n,).
         params: N of each row, shape (n,); NaN where unknown.
         tokens: D of each row, shape (n,); NaN where unknown.
+        about: index of the domain whose loss a row is, shape (n,); only where one law serves all domains at once.
     """
 
     domains: tuple[str, ...]
@@ -36,6 +37,7 @@ class Inputs:
     code: NDArray[np.intp]
     params: Floats
     tokens: Floats
+    about: NDArray[np.intp] | None = None
 
     def __len__(self) -> int:
         return len(self.code)
@@ -50,6 +52,13 @@ class Inputs:
         """log(D / 1e9), shape (n,)."""
         return np.log(self.tokens / TOKENS_UNIT)
 
+    @cached_property
+    def sized_mixtures(self) -> tuple[Floats, Floats, NDArray[np.intp]]:
+        """Distinct pairs of mixture and N: mixtures (q, K), log(N / 1e8) (q,), and each row's pair (n,)."""
+        sizes, size = np.unique(self.log_params, return_inverse=True)
+        pairs, code = np.unique(self.code * len(sizes) + size.reshape(-1), return_inverse=True)
+        return self.mixtures[pairs // len(sizes)], sizes[pairs % len(sizes)], code.reshape(-1).astype(np.intp)
+
     @property
     def shares(self) -> Floats:
         """Mixture of each row, shape (n, K)."""
@@ -57,7 +66,8 @@ class Inputs:
 
     def rows(self, index: NDArray[np.intp] | NDArray[np.bool_]) -> Inputs:
         """The inputs of some rows."""
-        return Inputs(self.domains, self.mixtures, self.code[index], self.params[index], self.tokens[index])
+        about = None if self.about is None else self.about[index]
+        return Inputs(self.domains, self.mixtures, self.code[index], self.params[index], self.tokens[index], about)
 
     @classmethod
     def build(cls, domains: Sequence[str], shares: Floats, params: Floats | float, tokens: Floats | float) -> Inputs:
@@ -132,6 +142,29 @@ class Law(Protocol):
 
     def starts(self, inputs: Inputs, y: Floats, rng: np.random.Generator, count: int) -> Floats:
         """Starting points, shape (count, P), inside the bounds; ``y`` holds losses, shape (n,)."""
+
+
+@runtime_checkable
+class DomainLaw(Law, Protocol):
+    """A law of the loss on a training domain: it serves only targets that are domains, once bound to one."""
+
+    @property
+    def joint(self) -> bool:
+        """Whether one theta serves all domains, so that all targets are fitted at once."""
+
+    def about(self, domain: str) -> Law:
+        """The law of the loss on this domain."""
+
+
+@runtime_checkable
+class Regressor(Law, Protocol):
+    """A law without a parameter vector (P = 0): what it learned from data is kept as a text."""
+
+    def train(self, inputs: Inputs, y: Floats, *, seed: int) -> str:
+        """Learn from losses ``y``, shape (n,)."""
+
+    def restored(self, state: str) -> Law:
+        """The law with what ``train`` returned."""
 
 
 @dataclass(frozen=True)

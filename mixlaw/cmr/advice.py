@@ -1,0 +1,145 @@
+"""What to do: the recommendation in plain words, and the run that would tighten the answer most."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixlaw.cmr.data import Names
+from mixlaw.cmr.doubts import Judged
+from mixlaw.cmr.model import SizeModel
+from mixlaw.cmr.result import Answer, NextRun
+from mixlaw.cmr.shapes import curve_gradient
+from mixlaw.cmr.splines import spline_matrix
+from mixlaw.cmr.surface import inverse
+from mixlaw.units import human
+
+Floats = NDArray[np.float64]
+
+Z90 = 1.6448536269514722
+"""Half-width of a 90 % interval in standard deviations."""
+_LENGTHS = (1.0, 1.5, 2.0)
+"""Candidate runs are this many times the longest run."""
+_CANDIDATES = 33
+_STEP = 0.01
+TIGHT = 0.01
+"""An interval narrower than this, from end to end, needs no further run."""
+
+
+def next_run(model: SizeModel, judged: Judged) -> NextRun | None:
+    """The share and length of one more run that shrinks the variance of the turning share most per token.
+
+    Linear theory at the surface fit: the run would add ``J' J / s^2`` of its curve, at its share's place on the
+    splines, to the posterior precision. It is as noisy and as densely read as the runs there are. None where the
+    turning test does not bind or the interval is within ``TIGHT`` already.
+    """
+    if judged.binding != "turning" or not 0 < judged.raw < 1 or not judged.high - judged.low > TIGHT:
+        return None
+    sensitivity = _sensitivity(model, judged)
+    precision = model.surface.precision[0]
+    before = _deviation(sensitivity, precision)
+    best: tuple[float, NextRun] | None = None
+    for length in _LENGTHS:
+        for share in _candidate_shares(model.shares):
+            after = _deviation(sensitivity, precision + _information(model, share, length))
+            gain = math.log(before / after) / length
+            if best is None or gain > best[0] * (1 + 1e-9):
+                run = NextRun(float(share), length * model.data.longest, Z90 * before, Z90 * after)
+                best = (gain, run)
+    return best[1] if best else None
+
+
+def _candidate_shares(shares: Floats) -> Floats:
+    """Whole per cents within the tested shares."""
+    first, last = math.ceil(shares[0] / _STEP - 1e-9), math.floor(shares[-1] / _STEP + 1e-9)
+    return np.unique(np.linspace(first, last, _CANDIDATES).round()) * _STEP
+
+
+def _sensitivity(model: SizeModel, judged: Judged) -> Floats:
+    """Derivative of the turning share by theta of the surface, shape (3 n,)."""
+    share = float(np.clip(judged.turning, 0.001, 0.999))
+    around = spline_matrix(model.shares, np.array([share - 1e-4, share, share + 1e-4]))
+    turns = around @ model.surface.theta[0, :, 1]
+    steep = max((turns[2] - turns[0]) / 2e-4, 1e-3)
+    by_theta = np.zeros((len(model.shares), 3))
+    by_theta[:, 1] = -around[1] / steep
+    return by_theta.ravel()
+
+
+def _deviation(sensitivity: Floats, precision: Floats) -> float:
+    return float(np.sqrt(sensitivity @ inverse(precision[None])[0] @ sensitivity))
+
+
+def _information(model: SizeModel, share: float, length: float) -> Floats:
+    """What a run would add to the precision of theta, shape (3 n, 3 n)."""
+    place = spline_matrix(model.shares, np.array([share]))[0]
+    density = max(run.readings for run in model.data.curves)
+    count = max(5, round(density * length))
+    z = np.log(np.linspace(length / count, length, count))
+    _, jacobian = curve_gradient(place @ model.surface.theta[0], z)
+    jacobian = jacobian - jacobian.mean(axis=0)
+    squares = jacobian.T @ jacobian / float(model.surface.noise[0]) ** 2
+    return np.asarray(np.kron(np.outer(place, place), squares))
+
+
+def advise(answer: Answer, names: Names, *, rising: bool, longest: float) -> Answer:
+    """The answer with its recommendation."""
+    return replace(answer, advice=_sentence(answer, names, rising, longest))
+
+
+def _sentence(answer: Answer, names: Names, rising: bool, longest: float) -> str:
+    budget = f"At {human(answer.tokens)} tokens"
+    if rising:
+        return (
+            "Both losses rise, the domain's too: that is not a mixture problem. Look at the learning rate (too high "
+            "after re-warming?), the data and the loss on held-out text before choosing a share."
+        )
+    if answer.tokens > 2 * longest:
+        read = f" (the law would read {answer.extrapolated:.1%}: do not rely on it)"
+        return (
+            f"No answer at {human(answer.tokens)} tokens: the longest run has {human(longest)}, and beyond twice that "
+            f"the law is not to be trusted{read if math.isfinite(answer.extrapolated) else ''}. Train at least one run "
+            f"to {human(answer.tokens / 2)} tokens."
+        )
+    if not answer.answered:
+        return (
+            f"{budget} no share of {names.domain} is safe: at every tested share general loss is still rising or above "
+            "the tolerance, and the law leads to none below. Train longer, test smaller shares, or accept a rise "
+            "(--weight, --tolerance)."
+        )
+    return (
+        f"{budget} use at most {answer.share:.1%} {names.domain}{_interval(answer)}. {_reason(answer, names, longest)}"
+    )
+
+
+def _interval(answer: Answer) -> str:
+    if not math.isfinite(answer.low):
+        return ""
+    text = f" (90 % interval {answer.low:.1%} to {answer.high:.1%})"
+    if answer.high - answer.low > TIGHT:
+        text += f"; to be on the safe side, {answer.low:.1%}"
+    return text
+
+
+def _reason(answer: Answer, names: Names, longest: float) -> str:
+    if answer.binding == "tolerance":
+        return f"Above it, {names.general} loss exceeds the tolerance at the end of the run."
+    if answer.binding == "none":
+        return "No tested share fails either test: larger shares may be safe, but none was tried."
+    text = f"Above it, {names.general} loss has not started to fall again by then."
+    if answer.increment > 0:
+        text += f" Falling is not recovered: it ends {answer.increment:.4f} nats above the base model,"
+        text += f" {_back(answer, longest)}."
+    return text
+
+
+def _back(answer: Answer, longest: float) -> str:
+    """When general loss at the answer is back at the base model's."""
+    if math.isnan(answer.back):
+        return "and the curve does not come back within 10 times the data"
+    if answer.back > 2 * longest:
+        return f"and the curve comes back only far beyond the data ({human(answer.back)} tokens by extrapolation)"
+    return f"and is back at about {human(answer.back)} tokens"

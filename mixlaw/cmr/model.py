@@ -1,0 +1,221 @@
+"""All that is fitted for one model size, before any budget is asked about."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mixlaw.cmr.data import Readings, SizeData
+from mixlaw.cmr.forgetting import Forgetting
+from mixlaw.cmr.perrun import GRID, RunCurves, fit_runs, interpolated_share, last_turn, law_share
+from mixlaw.cmr.shapes import UPPER, curve, slope
+from mixlaw.cmr.sharelaw import PowerFit, fit_power
+from mixlaw.cmr.splines import spline_matrix
+from mixlaw.cmr.surface import SurfaceFit, fit_surface, resampled_runs
+
+Floats = NDArray[np.float64]
+Form = Literal["surface", "reduced", "paper"]
+FORMS: tuple[Form, ...] = ("surface", "reduced", "paper")
+
+SHARES = np.linspace(0.0, 1.0, 1001)
+"""Shares at which feasibility is examined, to be joined by straight lines."""
+ENOUGH_RUNS = 3
+"""Runs at every share from which runs, not readings, are resampled."""
+NEVER = UPPER[1] - 0.1
+"""A turning point beyond e^5.9 times the longest run is none."""
+
+
+@dataclass(frozen=True)
+class DomainCurves:
+    """``dL_dom(T) = a T^s + b`` per share (mean of the runs at a share)."""
+
+    fits: PowerFit
+    belongs: Floats
+
+    @classmethod
+    def fit(cls, readings: Readings) -> DomainCurves:
+        """Fit every run on its own."""
+        belongs = np.equal.outer(np.arange(len(readings.shares)), readings.knot).astype(np.float64)
+        return cls(fit_power(readings.z, readings.y, readings.weight), belongs / belongs.sum(axis=1, keepdims=True))
+
+    def value(self, z: Floats) -> Floats:
+        """Increment of domain loss per share, shape (n, m)."""
+        return np.asarray(self.belongs @ self.fits.predict(z))
+
+    def slope(self, z: Floats) -> Floats:
+        """Its derivative by ln T, shape (n, m)."""
+        return np.asarray(self.belongs @ self.fits.slope(z))
+
+
+@dataclass(frozen=True)
+class SizeModel:
+    """The fits of one size. Leading axis B of arrays: the estimate, then draws.
+
+    Attributes:
+        data: what was fitted.
+        readings: of general loss.
+        form: whose answer is the answer.
+        surface: the smooth fit (always made: the next run is planned with it).
+        theta: its parameters and draws, shape (B, n, 3).
+        runs: curves run by run of the forms ``reduced`` and ``paper``, with draws for ``form`` only.
+        domain: domain curves, None where the losses are missing.
+        forgetting: the D-CPT law, None where there are too few shares.
+        interval: how the draws were made.
+    """
+
+    data: SizeData
+    readings: Readings
+    form: Form
+    surface: SurfaceFit
+    theta: Floats
+    runs: dict[str, RunCurves]
+    domain: DomainCurves | None
+    forgetting: Forgetting | None
+    interval: str
+
+    @classmethod
+    def fit(cls, data: SizeData, *, form: Form, draws: int, rng: np.random.Generator) -> SizeModel:
+        """Fit everything; needs at least one curve."""
+        readings = Readings.of(data)
+        surface = fit_surface(readings)
+        theta, interval = _surface_draws(readings, surface, draws, rng)
+        runs = {"reduced": fit_runs(readings, paper=False), "paper": fit_runs(readings, paper=True)}
+        if form != "surface" and draws:
+            runs[form] = _refitted(readings, runs[form], draws, rng, paper=form == "paper")
+            interval = "parametric bootstrap of the readings, run by run"
+        domain = DomainCurves.fit(Readings.of(data, domain=True)) if data.has_domain else None
+        forgetting = Forgetting.fit(data, rng)
+        return cls(data, readings, form, surface, theta, runs, domain, forgetting, interval if draws else "")
+
+    @property
+    def shares(self) -> Floats:
+        """Tested shares with curves, shape (n,)."""
+        return self.readings.shares
+
+    @cached_property
+    def over_shares(self) -> Floats:
+        """From values at the tested shares to values on ``SHARES``, shape (1001, n)."""
+        return spline_matrix(self.shares, SHARES)
+
+    def turning_share(self, z: float, weight: float, *, form: Form | None = None) -> Floats:
+        """Largest share that has turned at ``ln(tokens / longest run) = z``, shape (B,).
+
+        0 where none has, 1 where all have, NaN where the form cannot say. The forms ``reduced`` and ``paper`` give
+        what their law gives, which may lie outside 0 to 1.
+
+        Args:
+            z: the budget.
+            weight: lambda, of general loss against domain loss; infinite for general loss alone.
+            form: other than that of the answer (then without draws).
+        """
+        form = form or self.form
+        if form != "surface":
+            return law_share(self._run_turns(form, weight), self._run_shares, z)
+        return last_feasible(self.gap(z, weight) @ self.over_shares.T, self.shares)
+
+    def gap(self, z: float, weight: float) -> Floats:
+        """How far, in ln tokens, each tested share is from turning at z, at most 0 where it has, shape (B, n)."""
+        gap = self.theta[..., 1] - z
+        if self.domain is not None and math.isfinite(weight):
+            pull = self.domain.slope(np.array([z]))[:, 0] / weight
+            gap = gap + pull / (np.exp(self.theta[..., 0]) * np.exp(self.theta[..., 2] * z))
+        return np.asarray(gap)
+
+    def interpolated(self, z: float, weight: float) -> float:
+        """Share by a straight line through the two pairs (ln T0, share) around the budget, no law over shares."""
+        turns = self.turns(weight)[None]
+        return float(interpolated_share(turns, self.shares, z)[0])
+
+    def turns(self, weight: float) -> Floats:
+        """ln(T0 / longest run) of each tested share, NaN where there is none, shape (n,)."""
+        if self.form != "surface":
+            turns = self._run_turns(self.form, weight)[0]
+            return np.array([_mean(turns[self.readings.knot == k]) for k in range(len(self.shares))])
+        if self.domain is None or math.isinf(weight):
+            v = self.theta[0, :, 1]
+            return np.where(v < NEVER, v, np.nan)
+        return last_turn(slope(self.theta[0], GRID) + self.domain.slope(GRID) / weight)
+
+    def _run_turns(self, form: Form, weight: float) -> Floats:
+        slopes = self.runs[form].slope(GRID)
+        if self.domain is not None and math.isfinite(weight):
+            slopes = slopes + self.domain.slope(GRID)[self.readings.knot] / weight
+        return last_turn(slopes)
+
+    @cached_property
+    def _run_shares(self) -> Floats:
+        return np.array([run.share for run in self.data.curves])
+
+    def increments(self, z: Floats, *, draws: bool = False) -> Floats:
+        """General loss above the base model's at each tested share, shape (n, m), or (B, n, m) with the draws."""
+        if self.form == "surface":
+            at = self.theta if draws else self.theta[:1]
+            runs = at[:, self.readings.knot]
+            rest = (self.readings.y - curve(runs, self.readings.z)) * self.readings.weight
+            level = rest.sum(axis=-1) / self.readings.weight.sum(axis=-1)
+            values = level[..., None] + curve(runs, z)
+        else:
+            values = self.runs[self.form].value(z)
+        mean = self._belongs / self._belongs.sum(axis=1, keepdims=True)
+        joined = np.einsum("kr,brm->bkm", mean, values)
+        return np.asarray(joined if draws else joined[0])
+
+    @cached_property
+    def _belongs(self) -> Floats:
+        return np.equal.outer(np.arange(len(self.shares)), self.readings.knot).astype(np.float64)
+
+    def curve_at(self, share: float, z: Floats) -> Floats:
+        """General loss above the base model's along a run at any share, shape (m,)."""
+        return np.asarray(spline_matrix(self.shares, np.array([share]))[0] @ self.increments(z))
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def last_feasible(gap: Floats, shares: Floats) -> Floats:
+    """Largest share with ``gap <= 0``, shape (B,), for ``gap`` on ``SHARES``, shape (B, 1001).
+
+    Within the tested shares the largest of all counts; beyond them the share must be reached without a break.
+    0 where no share is feasible, 1 where every share from the largest tested one on is.
+    """
+    feasible = gap <= 0
+    top = int(np.searchsorted(SHARES, shares[-1] - 1e-12))
+    index = np.arange(len(SHARES))
+    below = np.where(feasible & (index <= top), index, -1).max(axis=1)
+    broken = np.where(~feasible & (index > top), index, len(SHARES)).min(axis=1)
+    last = np.where(feasible[:, top], broken - 1, below)
+    left = np.clip(last, 0, len(SHARES) - 2)
+    here, there = (np.take_along_axis(gap, i[:, None], axis=1)[:, 0] for i in (left, left + 1))
+    part = np.where(there > here, -here / np.where(there > here, there - here, 1.0), 0.0)
+    found = SHARES[left] + np.clip(part, 0, 1) * (SHARES[1] - SHARES[0])
+    return np.where(last < 0, 0.0, np.where(last >= len(SHARES) - 1, 1.0, found))
+
+
+def _surface_draws(readings: Readings, surface: SurfaceFit, draws: int, rng: np.random.Generator) -> tuple[Floats, str]:
+    """The estimate and draws, shape (1 + draws, n, 3), and how they were made."""
+    if not draws:
+        return surface.theta, ""
+    runs = np.bincount(readings.knot, minlength=len(readings.shares))
+    if runs.min() < ENOUGH_RUNS:
+        drawn = surface.draws(rng, draws)[:, 0]
+        return np.concatenate([surface.theta, drawn]), "draws from the posterior of the surface (noise of readings)"
+    refits = fit_surface(readings, multiplicity=resampled_runs(readings, rng, draws))
+    return np.concatenate([surface.theta, refits.theta]), "bootstrap over runs within each share"
+
+
+def _refitted(readings: Readings, curves: RunCurves, draws: int, rng: np.random.Generator, *, paper: bool) -> RunCurves:
+    """The curves, then curves refitted to them plus noise like their residuals' (AR(1) where those correlate)."""
+    noise = rng.standard_normal((draws, *readings.y.shape))
+    rho = float(np.clip(curves.correlation[0], 0, 0.95)) if curves.correlation[0] > 0.2 else 0.0
+    for column in range(1, noise.shape[-1] if rho else 1):
+        noise[..., column] = rho * noise[..., column - 1] + math.sqrt(1 - rho**2) * noise[..., column]
+    fitted = curves.value(readings.z)[0]
+    again = fit_runs(readings, paper=paper, y=(fitted + curves.noise[0] * noise) * readings.weight)
+    names = ("p", "q", "coefficients", "noise", "correlation")
+    return RunCurves(*(np.concatenate([getattr(c, name) for c in (curves, again)]) for name in names))

@@ -48,6 +48,19 @@ def splits(table: RunTable, how: str | None = None, *, seed: int = 0) -> list[Sp
     return ways[how](table, seed)
 
 
+def inner_splits(table: RunTable, *, seed: int = 0) -> list[Split]:
+    """The hardest split of a training part that leaves every law something to fit.
+
+    The largest size where at least two smaller ones remain, so that the effect of size can be fitted without it;
+    else folds of mixtures; where mixtures are too few, the late part of each size.
+    """
+    if len(size_levels(table)) >= 3:
+        return _largest(table, seed)
+    if int(table.mixture_codes.max()) + 1 >= 2 * FOLDS:
+        return _mixtures(table, seed)
+    return _longest(table, seed)
+
+
 def size_levels(table: RunTable) -> NDArray[np.float64]:
     """Distinct model sizes in rising order, those within 2 % of each other as one."""
     sizes = np.unique(table.column("params")[np.isfinite(table.column("params"))])
@@ -102,12 +115,13 @@ def _by_value(table: RunTable, how: str) -> Split:
     if column not in table.frame.columns:
         raise UsageError(f"--holdout with a column among {', '.join(table.frame.columns[:8])}...", repr(column))
     cells = table.frame[column]
-    held = cells.astype(str) == value
     if cells.dtype.kind in "fi":
         from mixlaw.units import parse_number
 
-        held = np.isclose(cells.astype(float), parse_number(value, name=f"--holdout {column}"), rtol=SAME_SIZE - 1)
-    mask = np.asarray(held, dtype=bool)
+        wanted = parse_number(value, name=f"--holdout {column}")
+        mask = np.isclose(cells.to_numpy(dtype=float), wanted, rtol=SAME_SIZE - 1)
+    else:
+        mask = (cells.astype(str) == value).to_numpy(dtype=bool)
     if not mask.any() or mask.all():
         raise InputError(f"rows on both sides of {how}", f"{int(mask.sum())} of {len(mask)} held out")
     return Split(how, ~mask, mask & last_rows(table))

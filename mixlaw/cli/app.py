@@ -9,6 +9,7 @@ import typer
 import mixlaw
 from mixlaw.cli import fit, ingest, predict
 from mixlaw.cli.export import export
+from mixlaw.cli.optimize_mixture import optimize_mixture
 
 app = typer.Typer(
     name="mixlaw",
@@ -38,4 +39,5 @@ def options(
 app.command("ingest")(ingest.ingest)
 app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
+app.command()(optimize_mixture)
 app.command()(export)

@@ -45,15 +45,19 @@ def write_to(output: Path | None, text: str) -> None:
         remark(f"wrote {output}")
 
 
-def show(*parts: RenderableType) -> None:
-    """Print tables and text for people to stdout; 100 columns wide when stdout is not a terminal."""
+def show(*parts: RenderableType, aside: bool = False) -> None:
+    """Print tables and text for people to stdout (or aside, to stderr); 100 columns wide off a terminal."""
     from rich.console import Console
 
-    console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else 100)
+    stream = sys.stderr if aside else sys.stdout
+    console = Console(highlight=False, soft_wrap=False, width=None if stream.isatty() else 100)
     with console.capture() as captured:
         for part in parts:
             console.print(part)
-    write_result(captured.get())
+    if aside:
+        sys.stderr.write(captured.get())
+    else:
+        write_result(captured.get())
 
 
 def remark(text: str) -> None:

@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 NUMBERS = ("step", "tokens", "params", "params_active", "flops")
 _POSITIVE = ("tokens", "params", "params_active", "flops")
 _ROUNDING = 1e-9
+_EXACT = 1e-12  # sums closer to 1 are left alone, so that a table read again is the same table
 
 
 @dataclass
@@ -295,7 +296,7 @@ def _check_mixtures(frame: pd.DataFrame, where: Callable[[int], str], repairs: R
             where=where(row),
         )
     repairs.add("mixtures rescaled to sum to 1", int((np.abs(sums - 1) > _ROUNDING).sum()))
-    frame[columns] = weights / sums[:, None]
+    frame[columns] = weights / np.where(np.abs(sums - 1) > _EXACT, sums, 1)[:, None]
 
 
 def _ordered(frame: pd.DataFrame, repairs: Repairs) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mixlaw.errors import InputError
+from mixlaw.logs.diverged import diverged
 from mixlaw.logs.facts import apply_facts, fill_shares, note_lacking
 from mixlaw.logs.merge import merge_rows, varies
 from mixlaw.logs.names import align
@@ -23,6 +24,15 @@ from mixlaw.runs import RunTable
 from mixlaw.units import Unit
 
 FILE, LINE, FINAL = "_file", "_line", "_final"
+_WORKING = (
+    "meta/nan_iterations",
+    "meta/sequence_length",
+    "meta/tokens_per_step",
+    "meta/grad_norm",
+    "meta/global_batch",
+    "meta/state",
+)
+"""Columns that serve the checks and conversions here and are not kept."""
 
 
 @dataclass
@@ -49,7 +59,6 @@ class Assembly:
         self.options, self.report = options, report
         self._tables: dict[str, _Table] = {}
         self._units: dict[str, tuple[Unit, str]] = {}
-        self._doubts: dict[str, str] = {}
 
     def add(self, part: Part) -> None:
         """Take one part of a file.
@@ -64,7 +73,6 @@ class Assembly:
             self.report.skip(skip)
         self.report.note(*part.notes)
         self._take_units(part)
-        self._doubts.update(part.doubts)
         self._tables.setdefault(part.source, _Table()).parts.append(part)
 
     def _take_units(self, part: Part) -> None:
@@ -89,13 +97,14 @@ class Assembly:
         """
         sources = list(self._tables)
         frames = [self._named(i, t) for i, t in enumerate(self._tables.values())]
+        _resolve_aliases(frames, list(self._tables.values()), sheet)
         _check_keys(frames, sources, self.options)
         frame = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
         del frames
         self._tables.clear()
         frame = self._without(frame, frame["run"].isna().to_numpy(), "no run name", sources)
         unwanted = frame["run"].map({r: self._unwanted(r) for r in frame["run"].unique()}).to_numpy(dtype=bool)
-        frame = self._without(frame, unwanted, "run left out by --skip", sources)
+        frame = self._without(frame, unwanted, "run left out by --skip", sources, asked=True)
         frame = self._without_doubtful(frame, sources)
         frame = apply_facts(frame, self.options, sheet, self.report)
         frame = merge_rows(frame, self.report, sources)
@@ -112,20 +121,24 @@ class Assembly:
             names, remark = split_by_size(frame)
             self.report.note(*([f"{part.source}: {remark}"] if remark else []))
             return frame.assign(run=names)
-        if self.options.join is not None and part.kind in ("csv", "json"):
+        if self.options.join is not None and part.table:
             raise InputError(f"a column {self.options.join!r} in every file (--join)", "none", where=part.source)
-        if self.options.run is not None or (part.run is not None and part.kind not in ("csv", "json")):
+        if self.options.run is not None or not part.table:
             return frame.assign(run=self.options.run or part.run)
         several = len(self._tables) > 1
         names, remark = derive_runs(frame, part.run or "" if several or _is_one(frame) else "")
         self.report.note(f"{part.source}: {remark}")
         return frame.assign(run=names.replace("", part.run))
 
-    def _without(self, frame: pd.DataFrame, rows: NDArray[np.bool_], why: str, sources: list[str]) -> pd.DataFrame:
+    def _without(
+        self, frame: pd.DataFrame, rows: NDArray[np.bool_], why: str, sources: list[str], *, asked: bool = False
+    ) -> pd.DataFrame:
         if not rows.any():
             return frame
         first = frame.loc[rows].iloc[0]
-        self.report.skip(Skip(why, int(rows.sum()), f"{sources[int(first[FILE])]}, line {int(first[LINE])}"))
+        self.report.skip(
+            Skip(why, int(rows.sum()), f"{sources[int(first[FILE])]}, line {int(first[LINE])}"), asked=asked
+        )
         frame = frame[~rows].reset_index(drop=True)
         if frame.empty:
             hint = f"All were skipped: {', '.join(self.report.skipped)}."
@@ -136,10 +149,8 @@ class Assembly:
         return any(fnmatchcase(run, pattern) for pattern in self.options.skip)
 
     def _without_doubtful(self, frame: pd.DataFrame, sources: list[str]) -> pd.DataFrame:
-        for run, why in self._doubts.items():
+        for run, why in diverged(frame).items():
             rows = (frame["run"] == run).to_numpy()
-            if not rows.any():
-                continue
             if self.options.keep_doubtful:
                 self.report.note(f"run {run} {why}: kept as asked")
             else:
@@ -167,7 +178,7 @@ class Assembly:
 
     def _checked(self, frame: pd.DataFrame, sources: list[str], sheet: Sheet) -> RunTable:
         files, lines = frame[FILE].to_numpy(), frame[LINE].to_numpy()
-        frame = frame.drop(columns=[FILE, LINE, FINAL, *(c for c in frame.columns if c == "meta/nan_iterations")])
+        frame = frame.drop(columns=[FILE, LINE, FINAL, *(c for c in _WORKING if c in frame)])
         units = {t: u for t, (u, _) in self._units.items() if f"loss/{t}" in frame}
         renamed = self.report.renamed
         units |= {renamed[t]: u for t, (u, _) in self._units.items() if t in renamed}
@@ -183,6 +194,17 @@ class Assembly:
         self.report.assumed = [t for t in table.targets if t not in units and t not in table.units]
         note_lacking(table, self.report, sheet)
         return table
+
+
+def _resolve_aliases(frames: list[pd.DataFrame], tables: list[_Table], sheet: Sheet) -> None:
+    """Give results of evaluations the name of a run that logs or the sheet know, where their place holds one."""
+    parts = [t.parts[0] for t in tables]
+    known = {str(r) for f, p in zip(frames, parts, strict=True) if not p.aliases for r in f["run"].unique()}
+    for i, part in enumerate(parts):
+        words = (part.run or "", *part.aliases)
+        match = next((w for w in words if w in known or sheet.names(w)), None)
+        if part.aliases and match is not None:
+            frames[i] = frames[i].assign(run=match)
 
 
 def _is_one(frame: pd.DataFrame) -> bool:

@@ -31,6 +31,13 @@ def _fact(frame: pd.DataFrame, name: str, sheet: Sheet, options: IngestOptions) 
     return frame["run"].map(values).astype(np.float64)
 
 
+def _or_logged(frame: pd.DataFrame, name: str, sheet: Sheet, options: IngestOptions) -> pd.Series:
+    """A fact that the user gives, or that the log itself states at its beginning."""
+    given = _fact(frame, name, sheet, options)
+    logged = f"meta/{name}"
+    return given.fillna(frame[logged]) if logged in frame else given
+
+
 def _filled(frame: pd.DataFrame, name: str, sheet: Sheet, options: IngestOptions) -> pd.DataFrame:
     given = _fact(frame, name, sheet, options)
     if not given.notna().any():
@@ -41,8 +48,8 @@ def _filled(frame: pd.DataFrame, name: str, sheet: Sheet, options: IngestOptions
 def _with_tokens(frame: pd.DataFrame, options: IngestOptions, sheet: Sheet, report: Report) -> pd.DataFrame:
     """Tokens from a column, else samples times length, else steps times tokens per step, else the run's total."""
     tokens = frame["tokens"] if "tokens" in frame else pd.Series(np.nan, index=frame.index)
-    length = _fact(frame, "sequence_length", sheet, options)
-    per_step = _fact(frame, "tokens_per_step", sheet, options)
+    length = _or_logged(frame, "sequence_length", sheet, options)
+    per_step = _or_logged(frame, "tokens_per_step", sheet, options)
     per_step = per_step.fillna(length * _fact(frame, "global_batch", sheet, options))
     if "meta/samples" in frame:
         tokens = _from(tokens, frame["meta/samples"] * length, "samples x sequence length", report)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from mixlaw.errors import InputError
 from mixlaw.logs.assemble import collect
@@ -13,28 +12,12 @@ from mixlaw.logs.detect import detect
 from mixlaw.logs.naming import run_by_place
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part
+from mixlaw.logs.readers import READERS
+from mixlaw.logs.readers.hf_trainer import state_step
 from mixlaw.logs.report import Report
 from mixlaw.logs.sheet import Sheet
 from mixlaw.logs.source import Source
-from mixlaw.logs.table_csv import read_csv
-from mixlaw.logs.table_json import read_json
-from mixlaw.logs.table_parquet import read_parquet
 from mixlaw.runs import Repairs, RunTable
-
-
-class Reader(Protocol):
-    """Reads one file, in one part or several."""
-
-    def __call__(self, source: Source, options: IngestOptions, *, paired: bool = False) -> Iterator[Part]:
-        """Yield the parts of a file; ``paired`` when other files are read with it."""
-
-
-READERS: Mapping[str, Reader] = {
-    "csv": read_csv,
-    "json": read_json,
-    "parquet": read_parquet,
-}
-"""Every reader by name; ``detect`` returns one of these names."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +26,14 @@ class Found:
 
     source: Source
     reader: str
+
+
+def _reader(source: Source, options: IngestOptions) -> str:
+    if options.reader is None:
+        return detect(source)
+    if options.reader not in READERS:
+        raise InputError(f"--as with one of {', '.join(READERS)}", repr(options.reader))
+    return options.reader
 
 
 def find(paths: Sequence[Path], options: IngestOptions, report: Report) -> list[Found]:
@@ -57,8 +48,25 @@ def find(paths: Sequence[Path], options: IngestOptions, report: Report) -> list[
             found += _in_folder(path, options, report)
         else:
             source = Source.at(path)
-            found.append(Found(source, options.reader or detect(source)))
-    return found
+            found.append(Found(source, _reader(source, options)))
+    return _newest(found, report)
+
+
+def _newest(found: list[Found], report: Report) -> list[Found]:
+    """Of several Trainer states of a run only the newest: each holds the history of the earlier ones."""
+    states: dict[str, list[Found]] = {}
+    for file in found:
+        if file.reader == "hf_trainer":
+            states.setdefault(run_by_place(file.source), []).append(file)
+    older: set[int] = set()
+    for run, files in states.items():
+        if len(files) > 1:
+            newest = max(files, key=lambda f: state_step(f.source))
+            older |= {id(f) for f in files if f is not newest}
+            report.note(
+                f"run {run}: {len(files) - 1} older trainer states not read, the newest is {newest.source.name}"
+            )
+    return [f for f in found if id(f) not in older]
 
 
 def _in_folder(folder: Path, options: IngestOptions, report: Report) -> list[Found]:
@@ -66,7 +74,7 @@ def _in_folder(folder: Path, options: IngestOptions, report: Report) -> list[Fou
     for path in sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")):
         source = Source.at(path, root=folder)
         try:
-            found.append(Found(source, options.reader or detect(source)))
+            found.append(Found(source, _reader(source, options)))
         except InputError as error:
             refused += 1
             report.note(f"not read: {error}")

@@ -84,4 +84,5 @@ def widen(
         units=stated_units(plan.columns),
         notes=(f"one row per metric: names in {long.metric!r}, values in {long.value!r}", *plan.notes),
         skipped=skipped,
+        table=True,
     )

@@ -29,7 +29,16 @@ def is_text(name: str) -> bool:
 
 
 NUMERIC_META = frozenset(
-    {"meta/train_loss", "meta/samples", "meta/epoch", "meta/grad_norm", "meta/nan_iterations", "meta/global_batch"}
+    {
+        "meta/train_loss",
+        "meta/samples",
+        "meta/epoch",
+        "meta/grad_norm",
+        "meta/nan_iterations",
+        "meta/global_batch",
+        "meta/sequence_length",
+        "meta/tokens_per_step",
+    }
 )
 
 

@@ -72,9 +72,9 @@ class IngestOptions:
         facts: constants by name (``FACTS``) for runs whose files do not give them.
         mixture: shares for runs whose files do not give them.
         run: name of the run, for one file that does not name it.
+        domains: names of the ratios that are written in paths, in order.
         join: column that names the run in each of several files.
         units: unit by glob of target names; ``*`` for all.
-        bytes_per_token: factor that turns nats per token into bits per byte.
         strict: every repair is an error.
         keep_doubtful: keep runs that diverged, crashed or have not ended.
         skip: globs of run names to leave out.
@@ -86,6 +86,7 @@ class IngestOptions:
     facts: Mapping[str, float] = field(default_factory=dict)
     mixture: Mapping[str, float] = field(default_factory=dict)
     run: str | None = None
+    domains: tuple[str, ...] = ()
     join: str | None = None
     units: Mapping[str, Unit] = field(default_factory=dict)
     strict: bool = False
@@ -115,18 +116,21 @@ class IngestOptions:
             InputError: for a word or a rule that cannot be understood.
         """
         facts: dict[str, float] = {}
+        domains: tuple[str, ...] = ()
         mixture: dict[str, float] = {}
         run = None
         for word in settings:
             key, value = _setting(word)
             if key == "run":
                 run = value
+            elif key == "domains":
+                domains = tuple(d.strip() for d in value.split(",") if d.strip())
             elif key.startswith("mix/"):
                 mixture[key.removeprefix("mix/")] = parse_number(value, name=f"--set {key}")
             else:
                 facts[key] = parse_positive(value, name=f"--set {key}")
         rules = load_rules(column_map) if column_map else ()
-        return cls(rules, facts, mixture, run, units=dict(map(_unit, units)), **others)
+        return cls(rules, facts, mixture, run, domains=domains, units=dict(map(_unit, units)), **others)
 
     def rule(self, source: str) -> Column | None:
         """What the user's map makes of a column of a file."""
@@ -150,10 +154,10 @@ def fact_name(key: str) -> str | None:
 def _setting(word: str) -> tuple[str, str]:
     key, equals, value = word.partition("=")
     key, value = key.strip(), value.strip()
-    name = key if key == "run" or key.startswith("mix/") else fact_name(key)
+    name = key if key in ("run", "domains") or key.startswith("mix/") else fact_name(key)
     if not equals or name is None or not value:
         known = ", ".join(FACTS)
-        raise InputError(f"--set NAME=VALUE with a name among run, mix/<domain>, {known}", repr(word))
+        raise InputError(f"--set NAME=VALUE with a name among run, domains, mix/<domain>, {known}", repr(word))
     return name, value
 
 

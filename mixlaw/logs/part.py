@@ -52,8 +52,9 @@ class Part:
         units: unit by target, where names or the user say it.
         notes: remarks for the report.
         skipped: rows read and left out.
-        doubts: run name -> why the run should not enter a fit (diverged, crashed).
         final: the rows are results at the end of a run, without a step of their own.
+        table: a table, whose rows may be of several runs even where no column names them.
+        aliases: other words in the place of the file, one of which may be the name of a run.
     """
 
     source: str
@@ -65,8 +66,9 @@ class Part:
     units: Mapping[str, Unit] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     skipped: tuple[Skip, ...] = ()
-    doubts: Mapping[str, str] = field(default_factory=dict)
     final: bool = False
+    table: bool = False
+    aliases: tuple[str, ...] = ()
 
     def with_frame(self, frame: pd.DataFrame, lines: NDArray[np.int64]) -> Part:
         """The same part with other rows."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mixlaw.errors import InputError
 from mixlaw.logs.part import Column, Skip
 from mixlaw.runs import Repairs, RunTable
 from mixlaw.units import Unit
@@ -67,8 +68,14 @@ class Report:
         """Whether some file is the log of a trainer, which holds no mixture, and not a table."""
         return any(f.kind not in ("csv", "json", "parquet") for f in self.files.values())
 
-    def skip(self, skip: Skip) -> None:
-        """Count rows that are left out."""
+    def skip(self, skip: Skip, *, asked: bool = False) -> None:
+        """Count rows that are left out; ``asked`` when the user wants it so.
+
+        Raises:
+            InputError: under ``--strict``, unless asked.
+        """
+        if skip.count and self.repairs.strict and not asked:
+            raise InputError("no repairs (--strict)", f"{skip.count} rows skipped: {skip.reason}", where=skip.where)
         if skip.count:
             self.skipped[skip.reason] += skip.count
             self.places.setdefault(skip.reason, skip.where)

@@ -13,8 +13,8 @@ import pandas as pd
 from mixlaw.errors import InputError
 from mixlaw.files import read_mapping, to_yaml
 from mixlaw.logs.options import IngestOptions, fact_name
+from mixlaw.logs.readers.table_csv import read_csv
 from mixlaw.logs.source import Source
-from mixlaw.logs.table_csv import read_csv
 from mixlaw.mixture import Mixture
 from mixlaw.units import parse_positive
 
@@ -51,6 +51,10 @@ class Sheet:
     def mixture(self, run: str) -> Mapping[str, float]:
         """Shares of a run; empty where the sheet has none."""
         return next((e.mixture for e in self._entries(run) if e.mixture), {})
+
+    def names(self, run: str) -> bool:
+        """Whether an entry other than ``*`` is for this run."""
+        return any(e.pattern != "*" for e in self._entries(run))
 
     def unseen(self, runs: Iterable[str]) -> list[str]:
         """Names and globs of the sheet that match no run."""

@@ -12,8 +12,8 @@ from mixlaw.logs.long import find_long, widen
 from mixlaw.logs.names import recognise
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part
+from mixlaw.logs.readers.table_csv import part_from
 from mixlaw.logs.source import Source
-from mixlaw.logs.table_csv import part_from
 
 
 def read_parquet(source: Source, options: IngestOptions, *, paired: bool = False) -> Iterator[Part]:

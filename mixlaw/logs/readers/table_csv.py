@@ -24,7 +24,10 @@ from mixlaw.logs.source import Source
 
 CHUNK_ROWS = 50_000
 _SAMPLE_ROWS = 400
-_EXTRA = "\0extra"
+_EXACT: dict[str, Any] = (
+    {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
+)
+"""Makes the parser exact in the last digit, which newer pandas always is."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,13 @@ def read_csv(source: Source, options: IngestOptions, *, paired: bool = False) ->
         raise InputError("at least one row below the header", "none", where=source.name)
     long = find_long(sample)
     if long is not None:
-        whole = pd.concat(list(_chunks(source, layout, list(layout.names), text=True)), ignore_index=True)
+        whole = pd.concat(list(chunks(source, layout, list(layout.names), text=True)), ignore_index=True)
         yield from widen(whole, long, source, options, kind="csv", decimal=layout.decimal, first_line=2)
         return
     plan = recognise(_as_numbers(sample, layout), options, paired=paired)
     text = {c.source for c in plan.used if is_text(c.name)}
     line = layout.header_lines + 1
-    for chunk in _chunks(source, layout, [c.source for c in plan.used], strings=text):
+    for chunk in chunks(source, layout, [c.source for c in plan.used], strings=text):
         part = part_from(chunk, plan, source, line, decimal=layout.decimal)
         line += len(chunk) + sum(s.count for s in part.skipped)
         yield part
@@ -84,6 +87,7 @@ def part_from(
         columns=plan.columns,
         units=stated_units(plan.columns),
         notes=plan.notes,
+        table=True,
         skipped=skipped,
     )
 
@@ -160,9 +164,21 @@ def _as_numbers(sample: pd.DataFrame, layout: Layout) -> pd.DataFrame:
     return pd.DataFrame(plain)
 
 
-def _chunks(
+def chunks(
     source: Source, layout: Layout, names: list[str], *, strings: set[str] | None = None, text: bool = False
 ) -> Iterator[pd.DataFrame]:
+    """Pieces of the table.
+
+    Args:
+        source: the file.
+        layout: how it is written.
+        names: columns to take.
+        strings: columns to take as text; other columns are numbers where all cells of a piece are.
+        text: take every column as text.
+
+    Raises:
+        InputError: for rows of the wrong width or bytes that are no text.
+    """
     utf8 = source.encoding in ("utf-8", "utf-8-sig")
     handle: IO[Any] = cast(IO[Any], source.open()) if utf8 else source.text()
     with source.reading(), handle:
@@ -222,7 +238,7 @@ def _pieces(
                 dtype=cast(Any, {**text, str(extra): str}),
                 decimal=layout.decimal,
                 encoding="utf-8",
-                float_precision="round_trip",
+                **_EXACT,
             )
             line, waiting = layout.header_lines + 1, None
             for chunk in reader:

@@ -71,6 +71,7 @@ def parts_of(
         columns=plan.columns,
         units=stated_units(plan.columns),
         notes=plan.notes,
+        table=True,
         skipped=tuple(skips),
     )
 

@@ -67,7 +67,7 @@ def read_mapping(path: Path) -> dict[str, Any]:
     """Read a YAML or JSON file whose top level is a mapping.
 
     Raises:
-        InputError: for broken YAML (with line and column) or another top level.
+        InputError: for broken YAML (with line and column), another top level, or a name that is not text.
     """
     text = read_text(path)
     try:
@@ -79,6 +79,9 @@ def read_mapping(path: Path) -> dict[str, Any]:
     if not isinstance(content, Mapping):
         kind = "an empty file" if content is None else f"a {type(content).__name__}"
         raise InputError("a mapping (name: value) at the top", kind, where=str(path))
+    odd = [key for key in content if isinstance(key, bool) or not isinstance(key, str | int)]
+    if odd:  # YAML reads no, off, yes and on as true or false
+        raise InputError("names as text", repr(odd[0]), where=str(path), hint="Put the name in quotes.")
     return {str(key): value for key, value in content.items()}
 
 

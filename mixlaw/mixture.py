@@ -199,8 +199,8 @@ class Recipe:
 
 
 def _stages(found: Any, where: str) -> tuple[Stage, ...]:
-    if not isinstance(found, list):
-        raise InputError("a list under stages:", repr(found)[:80], where=where)
+    if not isinstance(found, list) or not found:
+        raise InputError("a list of at least one stage under stages:", repr(found)[:80], where=where)
     return tuple(_stage(item, f"{where}, stage {number}") for number, item in enumerate(found, start=1))
 
 

@@ -14,7 +14,8 @@ SIGNIFICANT = 12
 SMALLEST = 1e-15
 """Shares below this are lost when floats are added up to 1, so no trainer can draw them."""
 
-_MOST = 60
+_MOST = 400
+"""Digits to calculate with: the largest float has 309 before the point."""
 
 
 def exact_shares(weights: Mapping[str, float]) -> dict[str, Decimal]:
@@ -53,17 +54,16 @@ def rounded(value: float) -> Decimal:
     """Round a positive number to 15 significant digits, without trailing zeros: 2.5 -> ``2.5``, 3 -> ``3.0``."""
     with localcontext() as context:
         context.prec = 15
-        return trimmed(+_decimal(value))
+        short = +_decimal(value)
+    return trimmed(short)
 
 
 def trimmed(value: Decimal) -> Decimal:
     """Drop trailing zeros but keep one digit after the point, so that readers see a decimal."""
-    whole = value.to_integral_value()
-    if whole == value:
-        return whole.quantize(Decimal("0.1"))
     with localcontext() as context:
         context.prec = _MOST
-        return value.normalize()
+        whole = value.to_integral_value()
+        return whole.quantize(Decimal("0.1")) if whole == value else value.normalize()
 
 
 def plain(value: Decimal) -> str:

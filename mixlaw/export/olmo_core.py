@@ -51,13 +51,26 @@ class OlmoCore:
             ratio = weight(source.get("target_ratio"), name)
             if ratio == 0:
                 warnings.append(f"{name}: a ratio of 0 still draws a few sequences: leave the source out")
-            if not source.get("paths"):
-                raise InputError("paths", "none", where=f"source {name!r}")
+            _check_source(source, name)
             entries.append(Entry(name, ratio, Meaning.SHARE))
         total = math.fsum(entry.number for entry in entries)
         if abs(total - 1) > _TOLERANCE:
             raise InputError("ratios that sum to 1 (OLMo-core allows 1e-5)", f"{total:.9g}")
         return Reading((Phase(tuple(entries)),), tuple(warnings))
+
+
+def _check_source(source: Mapping[str, Any], name: str) -> None:
+    where = f"source {name!r}"
+    if not source.get("paths"):
+        raise InputError("paths", "none", where=where)
+    repetition = weight(source.get("max_repetition_ratio", 1.0), "max_repetition_ratio")
+    fraction = weight(source.get("max_source_fraction", 1.0), "max_source_fraction", zero=False)
+    if repetition < 1 or fraction > 1:
+        raise InputError(
+            "max_repetition_ratio of at least 1 and max_source_fraction of at most 1",
+            f"{repetition:g} and {fraction:g}",
+            where=where,
+        )
 
 
 def _repetition(order: Order, name: str) -> Mapping[str, Any]:

@@ -21,7 +21,7 @@ class Refusal:
 
 
 _JOIN = (
-    "draw the mixture once with --format hf-python (its mixture().take(n) gives rows with the token shares), "
+    "Draw the mixture once with --format hf-python (its mixture().take(n) gives rows with the token shares), "
     "save it, and train on that one set"
 )
 
@@ -34,13 +34,13 @@ REFUSED: dict[str, Refusal] = {
     "litgpt": Refusal(
         "LitGPT",
         "no config key holds a mixture",
-        "write a small data module around litdata.CombinedStreamingDataset(datasets, weights=[...], "
+        "Write a small data module around litdata.CombinedStreamingDataset(datasets, weights=[...], "
         "iterate_over_all=False) with the shares of --format table: on token blocks its weights are token shares.",
     ),
     "torchtitan": Refusal(
         "torchtitan",
         "mixtures are Python config, in classes that change between versions",
-        "in 0.3 write InterleavedHuggingFaceTextDataLoader.Config(sources=[HFDataSource(dataset=..., weight=...)]) "
+        "In 0.3 write InterleavedHuggingFaceTextDataLoader.Config(sources=[HFDataSource(dataset=..., weight=...)]) "
         "with the shares of --format table: each source is packed first, so its weights are token shares.",
     ),
     "verl": Refusal(

@@ -15,11 +15,15 @@ from typing import Any
 
 from mixlaw.errors import InputError
 from mixlaw.export.base import About, Entry, Meaning, Order, Phase, Reading, Written
-from mixlaw.export.content import at, mapping_at, parse, weight
+from mixlaw.export.content import at, mapping_at, only, parse, weight
 from mixlaw.export.convert import LENGTH, SUPPLY, counts, passes, probabilities
 from mixlaw.files import to_yaml
 
 _KINDS = ("proportion", "repeat", "choose")
+_KEYS = (
+    *("remote", "local", "split", *_KINDS),
+    *("download_retry", "download_timeout", "validate_hash", "keep_zip"),
+)
 _MEANINGS = {"repeat": Meaning.PASSES, "choose": Meaning.COUNT}
 
 
@@ -87,6 +91,7 @@ def _place(path: str, folder: str) -> dict[str, str]:
 def _weight(name: str, stream: Any) -> tuple[str, float]:
     if not isinstance(stream, Mapping):
         raise InputError("a mapping of settings", repr(stream), where=f"stream {name!r}")
+    only(stream, _KEYS, f"stream {name!r}")
     given = [kind for kind in _KINDS if stream.get(kind) is not None]
     if len(given) > 1:
         raise InputError("one of proportion, repeat and choose", " and ".join(given), where=f"stream {name!r}")

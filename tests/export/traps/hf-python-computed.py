@@ -1,0 +1,2 @@
+WEIGHTS = {"web": 3, "code": 2}
+PROBABILITIES = {name: weight / 5 for name, weight in WEIGHTS.items()}

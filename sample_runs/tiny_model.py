@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
+from tiny_plans import SIZES
 from torch import Tensor, nn
 
 CONTEXT = 128
 BYTES = 256
-
-# name -> (width, layers, heads); the names are the numbers of non-embedding parameters, rounded
-SIZES = {"5k": (20, 1, 2), "25k": (32, 2, 2), "60k": (40, 3, 2), "110k": (48, 4, 3), "310k": (80, 4, 5)}
 
 
 def turns(width: int) -> Tensor:
@@ -76,9 +74,3 @@ def loss_of(model: TinyLM, sequences: Tensor) -> Tensor:
     """Mean loss in nats per token of sequences of shape (batch, length + 1)."""
     logits = model(sequences[:, :-1])
     return F.cross_entropy(logits.flatten(0, 1), sequences[:, 1:].flatten())
-
-
-def params_of(size: str) -> int:
-    """Number of parameters of a size without the two embedding matrices."""
-    width, layers, _ = SIZES[size]
-    return layers * (12 * width**2 + 4 * width) + 2 * width

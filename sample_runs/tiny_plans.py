@@ -18,9 +18,16 @@ from typing import Any
 import numpy as np
 import yaml
 from numpy.typing import NDArray
-from tiny_model import SIZES, params_of
 
+# name -> (width, layers, heads) of the model; the names are the numbers of parameters without embeddings, rounded
+SIZES = {"5k": (20, 1, 2), "25k": (32, 2, 2), "60k": (40, 3, 2), "110k": (48, 4, 3), "310k": (80, 4, 5)}
 CHECKPOINTS = (0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 1.0)
+
+
+def params_of(size: str) -> int:
+    """Number of parameters of a size without the two embedding matrices."""
+    width, layers, _ = SIZES[size]
+    return layers * (12 * width**2 + 4 * width) + 2 * width
 
 
 @dataclass(frozen=True)
@@ -73,7 +80,7 @@ def smoke_plan() -> list[Run]:
 
 HERE = Path(__file__).parent
 NATURAL = {"python": 0.383, "c": 0.129, "english": 0.211, "german": 0.153, "french": 0.124}
-TOKENS = {"25k": 1_600_000, "60k": 2_400_000, "110k": 3_000_000, "310k": 4_000_000}
+TOKENS = {"25k": 1_600_000, "60k": 1_800_000, "110k": 2_200_000, "310k": 3_000_000}
 RATES = {"25k": 0.0125, "60k": 0.01, "110k": 0.0083, "310k": 0.005}  # 0.4 / width
 LEANING = tuple(f"{domain}-heavy" for domain in NATURAL)
 # size -> mixtures in order of importance; some are shared between sizes, some are new to the largest

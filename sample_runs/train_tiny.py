@@ -23,8 +23,8 @@ from typing import Any
 
 import torch
 from tiny_data import Corpus, Exam, Sampler, made_up_corpus
-from tiny_model import CONTEXT, TinyLM, loss_of, params_of
-from tiny_plans import Run, read_plan, smoke_plan
+from tiny_model import CONTEXT, TinyLM, loss_of
+from tiny_plans import Run, params_of, read_plan, smoke_plan
 
 BATCH = 16
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -23,6 +24,24 @@ class _Dumper(yaml.SafeDumper):
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:
         return super().increase_indent(flow, False)
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader, without dates (an impossible one would crash it) and without names that are there twice."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+        content = super().construct_mapping(node, deep=deep)
+        keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+        twice = next((key for key, times in Counter(keys).items() if times > 1), None)
+        if twice is not None:
+            raise yaml.constructor.ConstructorError(None, None, f"the name {twice!r} twice", node.start_mark)
+        return content
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
 
 
 def _represent_float(dumper: yaml.SafeDumper, value: float) -> yaml.ScalarNode:
@@ -69,20 +88,30 @@ def read_mapping(path: Path) -> dict[str, Any]:
     Raises:
         InputError: for broken YAML (with line and column), another top level, or a name that is not text.
     """
-    text = read_text(path)
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        place = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(path)
-        raise InputError("valid YAML", getattr(error, "problem", None) or "a broken file", where=place) from error
-    if not isinstance(content, Mapping):
-        kind = "an empty file" if content is None else f"a {type(content).__name__}"
-        raise InputError("a mapping (name: value) at the top", kind, where=str(path))
+    content = parse_mapping(read_text(path), where=str(path))
     odd = [key for key in content if isinstance(key, bool) or not isinstance(key, str | int)]
     if odd:  # YAML reads no, off, yes and on as true or false
         raise InputError("names as text", repr(odd[0]), where=str(path), hint="Put the name in quotes.")
     return {str(key): value for key, value in content.items()}
+
+
+def parse_mapping(text: str, *, where: str = "") -> dict[Any, Any]:
+    """Read the text of a YAML or JSON file whose top level is a mapping; keys are as YAML has them.
+
+    Raises:
+        InputError: for broken YAML (with line and column), a name that is there twice, or another top level.
+    """
+    try:
+        content = yaml.load(text, Loader=_Loader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        place = ", ".join(part for part in (where, line) if part)
+        raise InputError("valid YAML", getattr(error, "problem", None) or "a broken file", where=place) from error
+    if not isinstance(content, Mapping):
+        kind = "an empty file" if content is None else f"a {type(content).__name__}"
+        raise InputError("a mapping (name: value) at the top", kind, where=where)
+    return dict(content)
 
 
 def to_yaml(content: Mapping[str, Any]) -> str:

@@ -6,28 +6,21 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import yaml
-
 from mixlaw.errors import InputError
+from mixlaw.export.digits import as_float
+from mixlaw.files import parse_mapping
+
+_HUGE = 10**300
+"""Whole numbers from here on are as good as infinite."""
 
 
 def parse(text: str) -> dict[str, Any]:
     """Read a YAML or JSON config whose top is a mapping.
 
     Raises:
-        InputError: for broken YAML, or another top level.
+        InputError: for broken YAML, a name that is there twice, or another top level.
     """
-    try:
-        content = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError) as error:  # PyYAML lets an impossible date through as a ValueError
-        mark = getattr(error, "problem_mark", None)
-        place = f"line {mark.line + 1}" if mark else ""
-        raise InputError(
-            "valid YAML or JSON", getattr(error, "problem", None) or "a broken file", where=place
-        ) from error
-    if not isinstance(content, Mapping):
-        raise InputError("a mapping (name: value) at the top", _kind(content))
-    return {str(key): value for key, value in content.items()}
+    return {str(key): value for key, value in parse_mapping(text).items()}
 
 
 def at(content: Any, *keys: str) -> Any:
@@ -128,10 +121,9 @@ def only(item: Mapping[str, Any], known: Sequence[str], where: str) -> None:
 def _as_float(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return None
+    if isinstance(value, str):
+        return as_float(value)
+    return value if abs(value) < _HUGE else math.inf
 
 
 def _kind(value: Any) -> str:

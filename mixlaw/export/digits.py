@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
@@ -16,6 +17,17 @@ SMALLEST = 1e-15
 
 _MOST = 400
 """Digits to calculate with: the largest float has 309 before the point."""
+
+
+_DIGITS = r"\d+(?:_\d+)*"
+_FLOAT = re.compile(
+    rf"\s*[-+]?(?:nan|inf(?:inity)?|(?:{_DIGITS}\.?(?:{_DIGITS})?|\.{_DIGITS})(?:e[-+]?{_DIGITS})?)\s*", re.IGNORECASE
+)
+
+
+def as_float(text: str) -> float | None:
+    """Read text that Python's ``float`` (and so most trainers) takes for a number; None for any other."""
+    return float(text) if _FLOAT.fullmatch(text) else None
 
 
 def exact_shares(weights: Mapping[str, float]) -> dict[str, Decimal]:

@@ -62,8 +62,8 @@ class HuggingFacePython:
     def read(self, text: str) -> Reading:
         """Read PROBABILITIES without running anything, and the strategy of the call."""
         try:
-            tree = ast.parse(text)
-        except (SyntaxError, ValueError) as error:
+            tree = ast.parse(text.replace("\0", "?"))
+        except SyntaxError as error:
             raise InputError("a Python module", str(error)) from error
         numbers = _assigned(tree, "PROBABILITIES")
         return read_interleave(list(numbers), list(numbers.values()), _strategy(tree))
@@ -80,13 +80,15 @@ def _literal(values: Mapping[str, str]) -> str:
 def _assigned(tree: ast.Module, name: str) -> dict[str, object]:
     for node in tree.body:
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
-            try:
-                found = ast.literal_eval(node.value)
-            except (ValueError, TypeError) as error:
-                raise InputError(f"{name} written out as names and numbers", "a computed value") from error
-            if isinstance(found, dict) and found:
-                return {str(key): value for key, value in found.items()}
+            found = node.value
+            if not isinstance(found, ast.Dict) or not all(map(_written_out, (*found.keys, *found.values))):
+                raise InputError(f"{name} written out as names and numbers", "a computed value")
+            return {str(key): value for key, value in ast.literal_eval(found).items()}
     raise InputError(f"a mapping {name} = {{name: number, ...}} at the top of the module", "none")
+
+
+def _written_out(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant)
 
 
 def _strategy(tree: ast.Module) -> object:

@@ -13,7 +13,7 @@ from typing import Any
 
 from mixlaw.errors import InputError
 from mixlaw.export.base import About, Meaning, Order, Reading, Written
-from mixlaw.export.digits import plain
+from mixlaw.export.digits import as_float, plain
 
 
 class Megatron:
@@ -80,7 +80,7 @@ def read_blend(words: Sequence[str]) -> Reading:
         raise InputError("weight and prefix in turn", "no words", hint="Megatron refuses an empty blend.")
     if len(words) == 1:
         return Reading.flat({words[0]: 1.0}, Meaning.SHARE)
-    weights = [_number(word) for word in words[::2]]
+    weights = [as_float(word) for word in words[::2]]
     if len(words) % 2 or None in weights:
         raise InputError(
             "weight and prefix in turn, weight first",
@@ -95,20 +95,13 @@ def read_blend(words: Sequence[str]) -> Reading:
     return Reading.flat(numbers, Meaning.SHARE, warnings=tuple(_prefix_warnings(numbers)))
 
 
-def _number(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None
-
-
 def _misfit(words: Sequence[str]) -> str:
     comments = [word for word in words if word.startswith("#")]
     if comments:
         return f"the comment {comments[0]!r} (the file can hold none)"
     if len(words) % 2:
         return f"an odd number of words ({len(words)})"
-    wrong = next(word for word in words[::2] if _number(word) is None)
+    wrong = next(word for word in words[::2] if as_float(word) is None)
     return f"{wrong!r} in the place of a weight"
 
 
@@ -118,7 +111,7 @@ def _check_prefix(name: str, path: str) -> None:
         raise InputError("a path without white space (it cannot be escaped)", repr(path), where=where)
     if "," in path:
         raise InputError("a path without a comma", repr(path), where=where, hint="Megatron keeps it in the prefix.")
-    if _number(path) is not None:
+    if as_float(path) is not None:
         raise InputError(
             "a path that does not read as a number",
             repr(path),
@@ -133,7 +126,7 @@ def _prefix_warnings(prefixes: Iterable[str]) -> Iterable[str]:
     for prefix in prefixes:
         if "," in prefix:
             yield f"{prefix!r}: the comma is part of the prefix"
-        if _number(prefix) is not None:
+        if as_float(prefix) is not None:
             yield f"{prefix!r} in the place of a prefix reads as a number"
         if prefix.endswith((".bin", ".idx")):
             yield f"{prefix!r}: a prefix is the path without .bin or .idx"

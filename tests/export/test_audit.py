@@ -111,3 +111,17 @@ def test_only_zeros_mean_nothing():
 
 def test_exponents_that_yaml_reads_as_text_are_numbers(domains):
     assert check("lingua", "data: {sources: {/data/web: 1e-05, /data/code: 0.0}}", domains=domains).shares["web"] == 1
+
+
+def test_a_name_that_is_there_twice_is_refused():
+    with pytest.raises(InputError, match="the name 'web' twice"):
+        check("lingua", "data: {sources: {web: 1, web: 2}}")
+
+
+def test_a_negative_number_in_a_module_is_refused():
+    with pytest.raises(InputError, match="computed"):
+        check("hf-python", "PROBABILITIES = {'web': -1}")
+    with pytest.raises(InputError, match="a Python module"):
+        check("hf-python", "PROBABILITIES = {\0")
+    with pytest.raises(InputError, match="none"):
+        check("hf-python", "P = {}")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mixlaw.errors import InputError
-from mixlaw.export.digits import exact_shares, plain, rounded, trimmed
+from mixlaw.export.digits import as_float, exact_shares, plain, rounded, trimmed
 
 weights = st.lists(st.floats(1e-9, 1), min_size=1, max_size=300)
 
@@ -48,3 +48,18 @@ def test_shares_that_floats_lose_are_refused_by_name():
 def test_rounded_and_trimmed_keep_a_point():
     assert [plain(rounded(v)) for v in (3, 2.5, 1e-7, 1e20)] == ["3.0", "2.5", "0.0000001", "100000000000000000000.0"]
     assert plain(trimmed(Decimal("10.20"))) == "10.2"
+
+
+@pytest.mark.parametrize("text", ["1", "-.5", "1e-5", "1_000.0_1", "NaN", "-Infinity", "1.", "٣", " 2 ", "1e999"])
+def test_what_float_reads_is_a_number(text):
+    assert repr(as_float(text)) == repr(float(text))
+
+
+@given(st.text(st.sampled_from("0123456789._eE+-naifty \u0663")))
+@settings(derandomize=True, max_examples=500)
+def test_everything_that_float_refuses_is_none(text):
+    if as_float(text) is None:
+        with pytest.raises(ValueError, match="could not convert"):
+            float(text)
+    else:
+        float(text)

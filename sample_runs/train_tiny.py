@@ -8,6 +8,7 @@ numbers on the same processor and version of PyTorch.
 from __future__ import annotations
 
 import argparse
+import copy
 import gzip
 import json
 import multiprocessing
@@ -27,6 +28,7 @@ from tiny_model import CONTEXT, TinyLM, loss_of
 from tiny_plans import Run, params_of, read_plan, smoke_plan
 
 BATCH = 16
+AVERAGED = 20  # measured is the mean of the weights over about so many last steps: the rate never decays
 
 
 @dataclass(frozen=True)
@@ -88,11 +90,10 @@ def train(run: Run, *, folders: Folders, keep: set[str | None]) -> str:
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     started = time.perf_counter()
-    model = new_model(run, folders)
-    corpus = Corpus.read(folders.corpus)
-    rows = list(checkpoints(run, model, corpus))
+    measured = new_model(run, folders)
+    rows = list(checkpoints(run, measured, Corpus.read(folders.corpus)))
     if run.name in keep:
-        torch.save(model.state_dict(), folders.weights(run.name))
+        torch.save(measured.state_dict(), folders.weights(run.name))
     write_log(folders.log(run.name), rows)
     seconds = time.perf_counter() - started
     losses = " ".join(
@@ -110,15 +111,19 @@ def new_model(run: Run, folders: Folders) -> TinyLM:
     return model
 
 
-def checkpoints(run: Run, model: TinyLM, corpus: Corpus) -> Iterator[dict[str, Any]]:
-    """Train; yields a log row at each of the run's checkpoints (and before the first step of a continued run)."""
+def checkpoints(run: Run, measured: TinyLM, corpus: Corpus) -> Iterator[dict[str, Any]]:
+    """Train from the weights of `measured`, which becomes the mean of the last weights.
+
+    Yields a row of the log at each checkpoint, and before the first step of a run that continues another.
+    """
     sampler = Sampler(corpus, run.mixture, run.seed)
     exams = {domain: Exam.of(corpus.valid[domain]) for domain in run.targets or corpus.domains}
+    model = copy.deepcopy(measured)
     optimiser = torch.optim.AdamW(model.parameters(), lr=run.lr, betas=(0.9, 0.95), weight_decay=0.01, fused=True)
     steps = max(1, round(run.tokens / (BATCH * CONTEXT)))
     stops = {max(1, round(share * steps)) for share in run.checkpoints}
     if run.base:
-        yield row(run, model, exams, sampler, 0)
+        yield row(run, measured, exams, sampler, 0)
     for step in range(1, steps + 1):
         for group in optimiser.param_groups:
             group["lr"] = run.lr * min(1.0, step / run.warm_up)
@@ -126,8 +131,16 @@ def checkpoints(run: Run, model: TinyLM, corpus: Corpus) -> Iterator[dict[str, A
         loss_of(model, sampler.batch(BATCH)).backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimiser.step()
+        average(measured, model, max(1 / AVERAGED, 1 / step))
         if step in stops:
-            yield row(run, model, exams, sampler, step)
+            yield row(run, measured, exams, sampler, step)
+
+
+@torch.no_grad()
+def average(mean: TinyLM, model: TinyLM, weight: float) -> None:
+    """Move the mean of the weights towards the newest ones."""
+    for old, new in zip(mean.parameters(), model.parameters(), strict=True):
+        old.lerp_(new, weight)
 
 
 def row(run: Run, model: TinyLM, exams: dict[str, Exam], sampler: Sampler, step: int) -> dict[str, Any]:

@@ -14,10 +14,13 @@ from mixlaw.files import read_mapping
 from mixlaw.mixture import Constraints, Group, Mixture, domain_name
 from mixlaw.units import human, parse_number, parse_positive
 
+MOST_TOKENS = 1e18
+"""More tokens than there are: a larger number is a slip."""
+
 
 @dataclass(frozen=True)
 class Domain:
-    """Facts about one domain; every one may be unknown.
+    """Facts about one domain; every one may be unknown. Numbers of tokens are between 1 and ``MOST_TOKENS``.
 
     Attributes:
         prior: natural token share.
@@ -36,6 +39,12 @@ class Domain:
     max: float = 1.0
     mean_tokens_per_document: float | None = None
     paths: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for fact in ("available_tokens", "mean_tokens_per_document"):
+            value = getattr(self, fact)
+            if value is not None and not 1 <= value <= MOST_TOKENS:
+                raise InputError(f"{fact} between 1 and {MOST_TOKENS:g}", f"{value:g}")
 
 
 @dataclass(frozen=True)
@@ -134,7 +143,11 @@ def _domain(name: str, facts: Any, where: str) -> Domain:
                 raise InputError(f"{key} of at least 0", repr(value), where=where)
         else:
             values[key] = parse_positive(value, name=f"{where}: {key}")
-    return Domain(**values)
+    try:
+        return Domain(**values)
+    except InputError as error:
+        error.where = where
+        raise
 
 
 def _texts(value: Any, where: str) -> tuple[str, ...]:

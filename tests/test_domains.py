@@ -66,6 +66,8 @@ def test_a_missing_fact_names_the_domains_and_the_file(load):
         ("domains: {web: {prior: -1}}", "prior of at least 0"),
         ("domains: {web: {prior: high}}", "prior to be a number"),
         ("domains: {web: {available_tokens: 0}}", "available_tokens above zero"),
+        ("domains: {web: {available_tokens: 1e30}}", "domain 'web': Expected available_tokens between 1 and 1e+18"),
+        ("domains: {web: {mean_tokens_per_document: 0.5}}", "mean_tokens_per_document between 1"),
         ("domains: {web: {mean_tokens_per_document: [1]}}", "mean_tokens_per_document to be a number"),
         ("domains: {web: {paths: {a: b}}}", "paths: Expected a list of names"),
         ("domains: {web: {paths: ['']}}", "paths: Expected a list of names"),

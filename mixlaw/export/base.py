@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any, Protocol
 
-from mixlaw.domains import Domains
+from mixlaw.domains import MOST_TOKENS, Domains
 from mixlaw.errors import InputError, MissingFactError
 from mixlaw.export.digits import exact_shares
 from mixlaw.mixture import Recipe, Stage
@@ -64,6 +64,10 @@ class Order:
     recipe: Recipe
     domains: Domains = field(default_factory=Domains)
     options: ExportOptions = field(default_factory=ExportOptions)
+
+    def __post_init__(self) -> None:
+        if self.tokens is not None and not 1 <= self.tokens <= MOST_TOKENS:
+            raise InputError(f"training tokens between 1 and {MOST_TOKENS:g}", f"{self.tokens:g}")
 
     @cached_property
     def shares(self) -> dict[str, float]:

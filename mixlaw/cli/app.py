@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import mixlaw
-from mixlaw.cli import fit, ingest, predict
+from mixlaw.cli import fit, ingest, predict, predict_cmr
 from mixlaw.cli.export import export
 from mixlaw.cli.optimize_mixture import optimize_mixture
 
@@ -41,3 +41,4 @@ app.command("fit")(fit.fit)
 app.command("predict")(predict.predict)
 app.command()(optimize_mixture)
 app.command()(export)
+app.command("predict-cmr")(predict_cmr.predict_cmr)

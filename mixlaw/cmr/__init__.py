@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mixlaw.cmr.answer import answer_at, share_rows
+from mixlaw.cmr.answer import answer_at, sampled_curves, share_rows
 from mixlaw.cmr.data import Names, SizeData
 from mixlaw.cmr.doubts import both_rising
 from mixlaw.cmr.model import SizeModel
@@ -66,7 +66,8 @@ def _report(size: SizeData, names: Names, tokens: Sequence[float], options: CmrO
     model = SizeModel.fit(size, form=options.form, draws=options.draws, rng=np.random.default_rng(seed))
     rising = both_rising(size)
     answers = tuple(answer_at(model, budget, options, names, rising=rising) for budget in tokens)
-    return SizeReport(size, share_rows(model), float(model.surface.noise[0]), model.interval, answers)
+    curves = sampled_curves(model, options.weight) if options.curves else None
+    return SizeReport(size, share_rows(model), float(model.surface.noise[0]), model.interval, answers, curves)
 
 
 def _on_sizes(reports: Sequence[SizeReport]) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mixlaw.cmr.data import Names
 from mixlaw.cmr.doubts import Judged
+from mixlaw.cmr.flags import Doubt
 from mixlaw.cmr.model import SizeModel
 from mixlaw.cmr.result import Answer, NextRun
 from mixlaw.cmr.shapes import curve_gradient
@@ -21,8 +22,8 @@ Floats = NDArray[np.float64]
 
 Z90 = 1.6448536269514722
 """Half-width of a 90 % interval in standard deviations."""
-_LENGTHS = (1.0, 1.5, 2.0)
-"""Candidate runs are this many times the longest run."""
+_LENGTHS = (0.5, 1.0, 1.5, 2.0)
+"""Candidate runs are this many times the longest run, and no longer than the budget or the longest run."""
 _CANDIDATES = 33
 _STEP = 0.01
 TIGHT = 0.01
@@ -42,7 +43,7 @@ def next_run(model: SizeModel, judged: Judged) -> NextRun | None:
     precision = model.surface.precision[0]
     before = _deviation(sensitivity, precision)
     best: tuple[float, NextRun] | None = None
-    for length in _LENGTHS:
+    for length in (length for length in _LENGTHS if length <= max(1.0, math.exp(judged.z)) + 1e-9):
         for share in _candidate_shares(model.shares):
             after = _deviation(sensitivity, precision + _information(model, share, length))
             gain = math.log(before / after) / length
@@ -116,7 +117,7 @@ def _sentence(answer: Answer, names: Names, rising: bool, longest: float) -> str
 
 
 def _interval(answer: Answer) -> str:
-    if not math.isfinite(answer.low):
+    if not math.isfinite(answer.low) or Doubt.NO_NOISE in {flag.doubt for flag in answer.flags}:
         return ""
     text = f" (90 % interval {answer.low:.1%} to {answer.high:.1%})"
     if answer.high - answer.low > TIGHT:

@@ -13,7 +13,7 @@ from mixlaw.cmr.doubts import Judged, budget_flags, run_flags
 from mixlaw.cmr.flags import Doubt, Flag
 from mixlaw.cmr.forgetting import ShareAnswer, crossing_share
 from mixlaw.cmr.model import FORMS, SHARES, SizeModel
-from mixlaw.cmr.result import Answer, Binding, CmrOptions, ShareRow
+from mixlaw.cmr.result import Answer, Binding, CmrOptions, Curves, ShareRow
 from mixlaw.cmr.sharelaw import fit_power, leave_one_out
 
 Floats = NDArray[np.float64]
@@ -92,7 +92,7 @@ def _clipped(share: float) -> float:
 
 def _judge(model: SizeModel, z: float, options: CmrOptions) -> Judged:
     """Both tests on the estimate and on every draw; the answer is the smaller share."""
-    raw = model.turning_share(z, options.weight)
+    raw = model.turning_share(z, options.weight, draws=True)
     level, idle = _level_shares(model, z, options.tolerance.nats(model.data.base_general))
     turning, highest = np.clip(raw, 0, 1), float(model.shares[-1])
     both = np.where(idle, turning, np.minimum(turning, level))
@@ -224,3 +224,20 @@ def share_rows(model: SizeModel) -> tuple[ShareRow, ...]:
             )
         )  # fmt: skip
     return tuple(rows)
+
+
+def sampled_curves(model: SizeModel, weight: float) -> Curves:
+    """The fitted curves along the runs, and the turning share over budgets up to twice the longest run."""
+    first = min(float(run.tokens[0]) for run in model.data.curves)
+    tokens = np.geomspace(first, model.data.longest, 120)
+    z = np.log(tokens / model.data.longest)
+    general = model.increments(z)
+    domain = model.domain.value(z) if model.domain else np.full_like(general, np.nan)
+    ahead = np.linspace(np.log(0.1), np.log(FAR), 60)
+    law = np.full((3, len(ahead)), np.nan)
+    for index, at in enumerate(ahead):
+        shares = np.clip(model.turning_share(float(at), weight, draws=True), 0, 1)
+        law[0, index] = shares[0]
+        if np.isfinite(shares[1:]).sum() > 1:
+            law[1:, index] = np.nanquantile(shares[1:], [0.05, 0.95])
+    return Curves(model.shares, tokens, general, domain, model.data.longest * np.exp(ahead), law)

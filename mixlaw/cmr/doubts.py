@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 
 _WARM_UP = 0.1
 _LR_WITHIN, _LR_BETWEEN = 1.2, 1.05
-_QUIET = 1e-6
+QUIET = 1e-6
 """Noise below this many nats is rounding, and its correlation means nothing."""
 
 
@@ -88,7 +88,9 @@ def run_flags(model: SizeModel, weight: float, *, rising: bool) -> tuple[Flag, .
     if counts.min() < ENOUGH_RUNS:
         flags.append(Flag(Doubt.RUN_NOISE_UNSEEN))
     correlation, noise = float(model.surface.correlation[0]), float(model.surface.noise[0])
-    if correlation > 0.2 and noise > _QUIET:
+    if noise <= QUIET:
+        flags.append(Flag(Doubt.NO_NOISE))
+    elif correlation > 0.2:
         flags.append(Flag(Doubt.CORRELATED_READINGS, f"{correlation:.2f}"))
     return (*flags, *_lr_flags(size), *_turn_flags(model, weight))
 

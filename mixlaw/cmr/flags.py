@@ -29,6 +29,7 @@ class Doubt(Enum):
     FEW_READINGS = "fewer than 5 readings of general loss in the longest run of a share: its curve is left out"
     FULL_DOMAIN_LEFT_OUT = "runs without any replay (share 1) lie off the curve over shares and are left out of it"
     RUN_NOISE_UNSEEN = "fewer than 3 runs at a share: the interval covers noise of readings, not differences of runs"
+    NO_NOISE = "readings scatter by less than 1e-6 nats about their curves (smoothed logs?): the interval means nothing"
     CORRELATED_READINGS = (
         "neighbouring residuals correlate by more than 0.2 (slow noise or a poor fit): noise counts as larger"
     )

@@ -128,10 +128,10 @@ def _first_above(grid: Floats, predicted: Floats, limit: float) -> tuple[float, 
     """Where ``predicted`` first crosses ``limit`` upwards, and a note where it does not."""
     above = predicted > limit
     if not above.any():
-        return float(grid[-1]), "no tested share exceeds the budget: this is the largest tested"
+        return float(grid[-1]), "the largest tested; none exceeds it"
     first = int(np.argmax(above))
     if first == 0:
-        return float("nan"), f"even the smallest share tested ({grid[0]:.3g}) exceeds the budget"
+        return float("nan"), f"even the smallest tested, {grid[0]:.1%}, exceeds it"
     part = (limit - predicted[first - 1]) / (predicted[first] - predicted[first - 1])
     return float(grid[first - 1] + part * (grid[first] - grid[first - 1])), ""
 
@@ -151,12 +151,11 @@ def crossing_share(shares: Floats, increments: Floats) -> ShareAnswer:
     error = float(fit.error[0])
     inside = (grid >= shares[0]) & (grid <= shares[-1])
     if np.all(predicted > 0):
-        return ShareAnswer(np.nan, error, "general loss at the budget is above the base model's at every share")
+        return ShareAnswer(np.nan, error, "above base at every share")
     if np.all(predicted[inside] <= 0):
-        return ShareAnswer(float(shares[-1]), error, "no tested share exceeds the base model's loss")
+        return ShareAnswer(float(shares[-1]), error, "the largest tested; none is above base")
     if np.all(predicted[inside] > 0):
-        note = f"general loss at the budget is above the base model's at every share tested (from {shares[0]:.3g})"
-        return ShareAnswer(np.nan, error, note)
+        return ShareAnswer(np.nan, error, f"above base at every share tested, from {shares[0]:.1%}")
     first = int(np.argmax((predicted > 0) & (grid >= shares[0])))
     part = -predicted[first - 1] / (predicted[first] - predicted[first - 1])
     return ShareAnswer(float(grid[first - 1] + part * (grid[first] - grid[first - 1])), error)

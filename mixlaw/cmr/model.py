@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Literal
 
@@ -102,8 +102,8 @@ class SizeModel:
         """From values at the tested shares to values on ``SHARES``, shape (1001, n)."""
         return spline_matrix(self.shares, SHARES)
 
-    def turning_share(self, z: float, weight: float, *, form: Form | None = None) -> Floats:
-        """Largest share that has turned at ``ln(tokens / longest run) = z``, shape (B,).
+    def turning_share(self, z: float, weight: float, *, form: Form | None = None, draws: bool = False) -> Floats:
+        """Largest share that has turned at ``ln(tokens / longest run) = z``, shape (1,), or (B,) with the draws.
 
         0 where none has, 1 where all have, NaN where the form cannot say. The forms ``reduced`` and ``paper`` give
         what their law gives, which may lie outside 0 to 1.
@@ -112,18 +112,20 @@ class SizeModel:
             z: the budget.
             weight: lambda, of general loss against domain loss; infinite for general loss alone.
             form: other than that of the answer (then without draws).
+            draws: answer for every draw.
         """
         form = form or self.form
         if form != "surface":
-            return law_share(self._run_turns(form, weight), self._run_shares, z)
-        return last_feasible(self.gap(z, weight) @ self.over_shares.T, self.shares)
+            return law_share(self._run_turns(form, weight, draws=draws), self._run_shares, z)
+        return last_feasible(self.gap(z, weight, draws=draws) @ self.over_shares.T, self.shares)
 
-    def gap(self, z: float, weight: float) -> Floats:
+    def gap(self, z: float, weight: float, *, draws: bool = False) -> Floats:
         """How far, in ln tokens, each tested share is from turning at z, at most 0 where it has, shape (B, n)."""
-        gap = self.theta[..., 1] - z
+        theta = self.theta if draws else self.theta[:1]
+        gap = theta[..., 1] - z
         if self.domain is not None and math.isfinite(weight):
             pull = self.domain.slope(np.array([z]))[:, 0] / weight
-            gap = gap + pull / (np.exp(self.theta[..., 0]) * np.exp(self.theta[..., 2] * z))
+            gap = gap + pull / np.exp(theta[..., 0] + theta[..., 2] * z)
         return np.asarray(gap)
 
     def interpolated(self, z: float, weight: float) -> float:
@@ -141,8 +143,8 @@ class SizeModel:
             return np.where(v < NEVER, v, np.nan)
         return last_turn(slope(self.theta[0], GRID) + self.domain.slope(GRID) / weight)
 
-    def _run_turns(self, form: Form, weight: float) -> Floats:
-        slopes = self.runs[form].slope(GRID)
+    def _run_turns(self, form: Form, weight: float, *, draws: bool = False) -> Floats:
+        slopes = (self.runs[form] if draws else self.runs[form].part(1)).slope(GRID)
         if self.domain is not None and math.isfinite(weight):
             slopes = slopes + self.domain.slope(GRID)[self.readings.knot] / weight
         return last_turn(slopes)
@@ -217,5 +219,4 @@ def _refitted(readings: Readings, curves: RunCurves, draws: int, rng: np.random.
         noise[..., column] = rho * noise[..., column - 1] + math.sqrt(1 - rho**2) * noise[..., column]
     fitted = curves.value(readings.z)[0]
     again = fit_runs(readings, paper=paper, y=(fitted + curves.noise[0] * noise) * readings.weight)
-    names = ("p", "q", "coefficients", "noise", "correlation")
-    return RunCurves(*(np.concatenate([getattr(c, name) for c in (curves, again)]) for name in names))
+    return RunCurves(*(np.concatenate([getattr(c, f.name) for c in (curves, again)]) for f in fields(RunCurves)))

@@ -11,7 +11,7 @@ noise of the residuals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,10 @@ class RunCurves:
     coefficients: Floats
     noise: Floats
     correlation: Floats
+
+    def part(self, count: int) -> RunCurves:
+        """The first data sets."""
+        return RunCurves(*(getattr(self, f.name)[:count] for f in fields(self)))
 
     def value(self, z: Floats) -> Floats:
         """Increments, shape (B, R, m), at ``z`` of shape (m,) or (R, m)."""

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mixlaw.cmr.data import Names, SizeData
 from mixlaw.cmr.flags import Flag
 from mixlaw.cmr.forgetting import ShareAnswer
@@ -14,6 +17,7 @@ from mixlaw.cmr.model import FORMS, Form
 from mixlaw.errors import InputError, UsageError
 from mixlaw.units import parse_positive
 
+Floats = NDArray[np.float64]
 Binding = Literal["turning", "tolerance", "none"]
 
 
@@ -63,6 +67,7 @@ class CmrOptions:
         weights: lambdas shown beside it.
         draws: for the interval; 0 for none.
         forget: forgetting budget, as a part of the base model's loss.
+        curves: keep the fitted curves for pictures.
         seed: of the draws and of starting points.
     """
 
@@ -72,6 +77,7 @@ class CmrOptions:
     weights: tuple[float, ...] = (100.0, 1000.0, 10000.0, math.inf)
     draws: int = 500
     forget: float = 0.03
+    curves: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -185,7 +191,7 @@ class Answer:
         return math.isfinite(self.share)
 
     @property
-    def inside(self) -> tuple[str, ...]:
+    def flag_names(self) -> tuple[str, ...]:
         """Names of the flags."""
         return tuple(dict.fromkeys(flag.name for flag in self.flags))
 
@@ -201,7 +207,7 @@ class Answer:
             "binding": self.binding,
             "tolerance_share": self.tolerance_share,
             "t0": {share_text(s): t for s, t in self.peaks.items()},
-            "flags": list(self.inside),
+            "flags": list(self.flag_names),
             "flag_notes": [str(flag) for flag in self.flags],
             "recommendation": self.advice,
             "turning_share": self.turning_share,
@@ -221,6 +227,27 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Curves:
+    """What was fitted, sampled for pictures.
+
+    Attributes:
+        shares: tested, shape (n,).
+        tokens: along the runs, shape (m,).
+        general: increment of general loss by share, shape (n, m).
+        domain: increment of domain loss by share, shape (n, m); NaN where unknown.
+        law_tokens: budgets, shape (k,).
+        law_share: turning share at each, with its 5 % and 95 % quantiles (NaN without draws), shape (3, k).
+    """
+
+    shares: Floats
+    tokens: Floats
+    general: Floats
+    domain: Floats
+    law_tokens: Floats
+    law_share: Floats
+
+
+@dataclass(frozen=True)
 class SizeReport:
     """All answers for one size, and what they rest on.
 
@@ -230,6 +257,7 @@ class SizeReport:
         noise: standard deviation of a reading of general loss about its curve, nats.
         interval: how the draws were made, empty without.
         answers: one a budget.
+        curves: fitted, sampled for pictures; None where not asked for.
     """
 
     data: SizeData
@@ -237,6 +265,7 @@ class SizeReport:
     noise: float
     interval: str
     answers: tuple[Answer, ...]
+    curves: Curves | None = None
 
 
 @dataclass(frozen=True)

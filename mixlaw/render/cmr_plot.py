@@ -1,0 +1,139 @@
+"""The critical mixture ratio as a picture: losses against tokens with T0 marked, and share against T0."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mixlaw.cmr import Report
+from mixlaw.cmr.result import Answer, SizeReport
+from mixlaw.errors import MissingExtraError, UsageError
+from mixlaw.files import replacing
+from mixlaw.units import human
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_SUFFIXES = (".png", ".pdf", ".svg")
+_POINTS = 60
+"""Readings drawn per run at most."""
+_GREY = "0.45"
+
+
+def write_plot(report: Report, path: Path) -> None:
+    """Draw one row per size: general loss, domain loss, and share against T0 with the answers' intervals.
+
+    Raises:
+        MissingExtraError: without matplotlib.
+        UsageError: for a suffix that is not drawn.
+    """
+    if path.suffix.lower() not in _SUFFIXES:
+        raise UsageError(f"--plot with a name that ends in {', '.join(_SUFFIXES)}", repr(str(path)))
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingExtraError("matplotlib", "plot") from error
+    rows = len(report.sizes)
+    figure = Figure(figsize=(13, 0.5 + 3.6 * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(rows, 3, squeeze=False)
+    for line, size in zip(axes, report.sizes, strict=True):
+        _general(line[0], size, report)
+        _domain(line[1], size, report)
+        _turning(line[2], size, report)
+    # A fixed date keeps the bytes of the same picture the same.
+    dated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower(), {"Software": None})
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=110, format=path.suffix.lower()[1:], metadata=dated)
+
+
+def _colours(count: int) -> list[Any]:
+    from matplotlib import colormaps
+
+    return [colormaps["viridis"](v) for v in np.linspace(0.0, 0.85, max(count, 1))]
+
+
+def _general(axes: Axes, size: SizeReport, report: Report) -> None:
+    """Increments of general loss: readings, fitted curves, T0."""
+    name = report.names.general
+    curves = size.curves
+    assert curves is not None
+    axes.axhline(0, color=_GREY, linewidth=0.8)
+    for index, colour in enumerate(_colours(len(curves.shares))):
+        share = float(curves.shares[index])
+        _readings(axes, size, share, colour, domain=False)
+        axes.plot(curves.tokens, curves.general[index], color=colour, linewidth=1.4, label=f"{share:.1%}")
+        peak = size.rows[index].peak
+        if peak <= curves.tokens[-1]:
+            height = float(np.interp(peak, curves.tokens, curves.general[index]))
+            axes.plot([peak], [height], marker="v", color=colour, markeredgecolor="black", markersize=8)
+    axes.set_title(f"{size.data.label}: {name} loss (triangle: T0)", fontsize=10)
+    _tokens_axis(axes, f"{name} loss above base, nats")
+    axes.legend(title=f"{report.names.domain} share", fontsize=7, title_fontsize=7, loc="upper left")
+
+
+def _domain(axes: Axes, size: SizeReport, report: Report) -> None:
+    """Increments of domain loss: readings and fitted curves."""
+    curves = size.curves
+    assert curves is not None
+    for index, colour in enumerate(_colours(len(curves.shares))):
+        _readings(axes, size, float(curves.shares[index]), colour, domain=True)
+        axes.plot(curves.tokens, curves.domain[index], color=colour, linewidth=1.4)
+    if np.isnan(curves.domain).all():
+        axes.text(0.5, 0.5, "not logged", ha="center", transform=axes.transAxes, color=_GREY)
+    axes.set_title(f"{size.data.label}: {report.names.domain} loss", fontsize=10)
+    _tokens_axis(axes, f"{report.names.domain} loss above base, nats")
+
+
+def _readings(axes: Axes, size: SizeReport, share: float, colour: Any, *, domain: bool) -> None:
+    base = size.data.base_domain if domain else size.data.base_general
+    for run in size.data.curves:
+        if abs(run.share - share) > 1e-5:
+            continue
+        loss = run.domain if domain else run.general
+        step = max(1, len(loss) // _POINTS)
+        axes.plot(run.tokens[::step], loss[::step] - base, ".", color=colour, markersize=2.5, alpha=0.6)
+
+
+def _turning(axes: Axes, size: SizeReport, report: Report) -> None:
+    """Turning share against the budget, the runs' T0, and the answers with their intervals."""
+    curves = size.curves
+    assert curves is not None
+    share, low, high = 100 * curves.law_share
+    axes.fill_between(curves.law_tokens, low, high, color="tab:blue", alpha=0.2, linewidth=0)
+    axes.plot(curves.law_tokens, share, color="tab:blue", linewidth=1.4, label=f"turning share ({report.options.form})")
+    shown = [row for row in size.rows if row.peak <= 2 * size.data.longest]
+    axes.plot(
+        [r.peak for r in shown], [100 * r.share for r in shown], "o", color="black", markersize=5, label="T0 of runs"
+    )
+    axes.axvline(size.data.longest, color=_GREY, linestyle=":", linewidth=1, label="end of the longest run")
+    for answer in size.answers:
+        _answer(axes, answer)
+    axes.set_ylim(0, 100)
+    axes.set_title(f"{size.data.label}: share that has turned by T", fontsize=10)
+    _tokens_axis(axes, f"{report.names.domain} share, %")
+    axes.legend(fontsize=7, loc="upper left")
+
+
+def _answer(axes: Axes, answer: Answer) -> None:
+    if not answer.answered:
+        return
+    middle = 100 * answer.share
+    error = None if math.isnan(answer.low) else [[middle - 100 * answer.low], [100 * answer.high - middle]]
+    axes.errorbar([answer.tokens], [middle], yerror=error, fmt="s", color="tab:red", markersize=5, capsize=4)
+    axes.annotate(f"{middle:.1f}%", (answer.tokens, middle), xytext=(6, -10), textcoords="offset points", fontsize=8)
+
+
+def _tokens_axis(axes: Axes, label: str) -> None:
+    from matplotlib.ticker import FuncFormatter
+
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: human(value)))
+    axes.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+    axes.set_xlabel("tokens", fontsize=8)
+    axes.set_ylabel(label, fontsize=8)
+    axes.tick_params(labelsize=8)

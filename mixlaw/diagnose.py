@@ -41,16 +41,19 @@ class Geometry:
         redundant = tuple(tuple(names[int(i)] for i in np.flatnonzero(np.abs(d) > 0.2)) for d in self.directions)
         return replace(self, at_bound=tuple(names[int(i)] for i in np.flatnonzero(self.held)), redundant=redundant)
 
-    def covariance(self, residuals: Floats, run: NDArray[np.intp], options: SolverOptions) -> Floats:
+    def covariance(
+        self, residuals: Floats, run: NDArray[np.intp], options: SolverOptions, *, pull: Floats | None = None
+    ) -> Floats:
         """Covariance of theta, shape (P, P): sandwich clustered by run, or plain where runs are few.
 
-        Parameters on a bound count as fixed.
+        Parameters on a bound count as fixed. ``pull``, shape (P,), is the strength of the priors in units of the ridge.
         """
         count, width = self.jacobian.shape
         free = ~self.held
         _, weight = penalty(residuals, options.width)
         scaled = self.jacobian[:, free] * weight[:, None]
-        hessian = self.jacobian[:, free].T @ scaled + options.ridge * np.eye(int(free.sum()))
+        strength = options.ridge * (np.ones(width) if pull is None else pull)
+        hessian = self.jacobian[:, free].T @ scaled + np.diag(strength[free])
         inverse = np.linalg.pinv(hessian, rcond=1e-14, hermitian=True)
         runs = len(np.unique(run))
         out = np.zeros((width, width))

@@ -272,8 +272,18 @@ def bounds(form: Law, domains: Sequence[str]) -> tuple[Floats, Floats, Floats]:
     )
 
 
+def regulariser(form: Law, domains: Sequence[str], centre: Floats) -> tuple[Floats, Floats]:
+    """Where each entry is pulled, of the shape of ``centre`` (..., P), and how strongly in units of the ridge (P,).
+
+    Entries with a prior of their own go there; the others go to ``centre``.
+    """
+    parameters = form.parameters(domains)
+    pull = np.array([p.pull for p in parameters])
+    return np.where(pull > 0, [p.prior for p in parameters], centre), np.where(pull > 0, pull, 1.0)
+
+
 def _problems(form: Law, dataset: Dataset, options: FitOptions) -> tuple[Problems, Floats]:
-    lower, upper, prior = bounds(form, dataset.inputs.domains)
+    lower, upper, _ = bounds(form, dataset.inputs.domains)
     starts = []
     for index, target in enumerate(dataset.targets):
         present = dataset.weights[index] > 0
@@ -284,10 +294,11 @@ def _problems(form: Law, dataset: Dataset, options: FitOptions) -> tuple[Problem
         starts.append(np.clip(form.starts(rows, y, rng, options.starts), lower, upper))
     start = np.concatenate(starts)
     # The ridge pulls towards the mean start of the target, which is where a look at the data alone would put theta.
-    prior = np.repeat([s.mean(axis=0) for s in starts], options.starts, axis=0)
+    centre = np.repeat([s.mean(axis=0) for s in starts], options.starts, axis=0)
+    prior, pull = regulariser(form, dataset.inputs.domains, centre)
     which = np.repeat(np.arange(len(dataset.targets)), options.starts)
     model = LogModel(form, dataset.inputs)
-    return Problems(model, dataset.log_y, dataset.weights, which, which, lower, upper, prior), start
+    return Problems(model, dataset.log_y, dataset.weights, which, which, lower, upper, prior, pull), start
 
 
 def _in_two_stages(
@@ -339,7 +350,7 @@ def _finish(
         form=form.name,
         domains=dataset.inputs.domains,
         theta=one.theta[0],
-        covariance=shape.covariance(residuals[present], dataset.run[present], options.solver),
+        covariance=shape.covariance(residuals[present], dataset.run[present], options.solver, pull=problems.pull),
         status=status,
         objective=float(one.objective[0]),
         gradient=float(one.gradient[0]),

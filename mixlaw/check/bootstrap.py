@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mixlaw.check.holdout import SAME_SIZE
 from mixlaw.dataset import Dataset
-from mixlaw.fit import Fit, FitOptions, LogModel, bounds
+from mixlaw.fit import Fit, FitOptions, LogModel, bounds, regulariser
 from mixlaw.fits import FitSet, Member
 from mixlaw.solver import Problems, minimise
 
@@ -80,6 +80,7 @@ def _redo(task: _Task) -> Floats:
     """Refit one law to one target on every draw, shape (S, P)."""
     form, dataset, number = task.fit.law, task.dataset, len(task.draws)
     lower, upper, _ = bounds(form, dataset.inputs.domains)
+    prior, pull = regulariser(form, dataset.inputs.domains, task.fit.theta)
     weights = dataset.weights[0] * task.draws[:, dataset.run]
     problems = Problems(
         model=LogModel(form, dataset.inputs),
@@ -89,7 +90,8 @@ def _redo(task: _Task) -> Floats:
         weighting=np.arange(number),
         lower=lower,
         upper=upper,
-        prior=task.fit.theta,
+        prior=prior,
+        pull=pull,
     )
     solver = replace(task.options.solver, iterations=ITERATIONS)
     return minimise(problems, np.repeat(task.fit.theta[None], number, axis=0), options=solver).theta

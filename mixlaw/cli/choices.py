@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from mixlaw.errors import UsageError
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from mixlaw.fit import FitOptions
 
 
@@ -46,3 +49,16 @@ def fit_options(
     selection = Selection(drop_early=drop_early, checkpoints=checkpoints, exclude=tuple(exclude))
     solver = SolverOptions(loss=loss, delta=delta)  # type: ignore[arg-type]
     return FitOptions(selection=selection, solver=solver, starts=starts, seed=seed, strict=strict)
+
+
+@contextmanager
+def executor(jobs: int) -> Iterator[Executor | None]:
+    """A pool of ``jobs`` processes; None for one, which needs no pool."""
+    if jobs == 1:
+        yield None
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield pool

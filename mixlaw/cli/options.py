@@ -16,3 +16,4 @@ TokensOption = Annotated[str | None, typer.Option("--tokens", help="Training tok
 DomainsFile = Annotated[
     Path | None, typer.Option("--domains", help="Domains file (YAML): priors, token supply, limits, paths.")
 ]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Processes to use; the result does not depend on it.")]

@@ -92,7 +92,8 @@ class Parameter:
         log: the vector holds the natural logarithm of the value.
         lower: bound on the entry of the vector.
         upper: bound on the entry of the vector.
-        prior: where a ridge pulls the entry, and where starts are centred.
+        prior: where starts are centred, and where ``pull`` pulls.
+        pull: strength of a pull towards ``prior``, in units of the solver's ridge; 0 for none.
     """
 
     name: str
@@ -100,6 +101,7 @@ class Parameter:
     lower: float = -np.inf
     upper: float = np.inf
     prior: float = 0.0
+    pull: float = 0.0
 
     def value(self, entry: float) -> float:
         """The parameter itself, from its entry in the vector."""

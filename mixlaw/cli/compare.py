@@ -1,0 +1,55 @@
+"""``mixlaw compare``: every law and baseline, judged on runs that they have not seen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mixlaw.cli.options import DomainsFile, Jobs, Json, Seed
+
+
+def compare(
+    runs: Annotated[
+        Path, typer.Argument(metavar="RUNS", help="Run table (from mixlaw ingest), or any table it reads.")
+    ],
+    holdout: Annotated[
+        str | None,
+        typer.Option("--holdout", help="largest, mixtures, longest or column=value; the hardest possible by default."),
+    ] = None,
+    law: Annotated[
+        str, typer.Option("--law", help="Laws to compare, with commas; 'all' for every one and auto.")
+    ] = "all",
+    by_target: Annotated[bool, typer.Option("--by-target", help="Also print the error on each target.")] = False,
+    domains: DomainsFile = None,
+    starts: Annotated[int, typer.Option("--starts", help="Starting points per target.")] = 12,
+    jobs: Jobs = 1,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Score laws and rules of thumb on a held-out part of a run table, never on the part they were fitted on."""
+    from mixlaw.check.compare import AUTO
+    from mixlaw.check.compare import compare as run
+    from mixlaw.cli import output as out
+    from mixlaw.cli.choices import executor, law_names
+    from mixlaw.domains import Domains
+    from mixlaw.fit import FitOptions
+    from mixlaw.laws import LAWS, named
+    from mixlaw.logs import read_runs
+    from mixlaw.render import compare as render
+
+    names = [AUTO, *LAWS] if law == "all" else law_names(law)
+    for name in names:
+        if name != AUTO:
+            named(name)
+    natural = Domains.load(domains).natural() if domains else None
+    table = read_runs(runs)
+    with out.progress("comparing") as advance, executor(jobs) as pool:
+        options = FitOptions(starts=starts, seed=seed)
+        result = run(table, names, how=holdout, options=options, natural=natural, executor=pool, progress=advance)
+    if json:
+        out.write_json(render.as_json(result))
+        return
+    out.show(render.comparison_table(result), *([render.target_table(result)] if by_target else []))
+    out.write_result("\n".join(render.verdict(result)) + "\n")

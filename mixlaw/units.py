@@ -56,7 +56,7 @@ def parse_number(text: str | float | int, *, name: str = "number") -> float:
         InputError: when the text is no finite number.
     """
     if isinstance(text, int | float) and not isinstance(text, bool):
-        value = float(text)
+        value = float(text) if abs(text) < 10**308 else math.inf  # a longer whole number would not convert
     else:
         match = _NUMBER.match(str(text))
         if match is None:

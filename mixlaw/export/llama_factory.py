@@ -60,7 +60,7 @@ class LlamaFactory:
             return Reading.flat({names[0]: 1.0}, Meaning.PROBABILITY)
         if isinstance(weights, int | float):
             raise InputError("interleave_probs as text or a list", f"the bare number {weights} (it crashes)")
-        if weights is None or strategy not in _STRATEGIES:
+        if weights is None or not isinstance(strategy, str) or strategy not in _STRATEGIES:
             raise InputError(
                 f"interleave_probs and mix_strategy among {', '.join(_STRATEGIES)}",
                 f"{weights!r} and {strategy!r}",

@@ -29,7 +29,8 @@ class Megatron:
     def write(self, order: Order) -> Written:
         """One ``weight prefix`` pair a line."""
         words = blend(order)
-        return Written("".join(f"{weight} {prefix}\n" for weight, prefix in zip(words[::2], words[1::2], strict=True)))
+        lines = (f"{weight} {prefix}\n" for weight, prefix in zip(words[::2], words[1::2], strict=True))
+        return Written("".join(lines), tuple(rounded_up(order)))
 
     def read(self, text: str) -> Reading:
         """Read words as ``get_blend_from_list`` does."""
@@ -45,6 +46,16 @@ def blend(order: Order) -> list[str]:
     paths = order.single_paths()
     check_prefixes(paths)
     return [word for name, path in paths.items() for word in (plain(order.exact[name]), path)]
+
+
+def rounded_up(order: Order) -> Iterable[str]:
+    """Say which domains are too small for a sequence, where the run is known: Megatron draws one all the same."""
+    length = order.options.sequence_length
+    if order.tokens is None or length is None:
+        return
+    for name, share in order.shares.items():
+        if share * order.tokens < length:
+            yield f"{name}: {share * order.tokens:.3g} tokens are less than a sequence; Megatron draws one"
 
 
 def check_prefixes(paths: Mapping[str, str]) -> None:

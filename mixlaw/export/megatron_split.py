@@ -8,7 +8,7 @@ from __future__ import annotations
 from mixlaw.errors import InputError
 from mixlaw.export.base import About, Meaning, Order, Reading, Written
 from mixlaw.export.content import parse
-from mixlaw.export.megatron import blend, read_blend, words_of
+from mixlaw.export.megatron import blend, read_blend, rounded_up, words_of
 from mixlaw.files import to_json
 
 _SPLITS = ("train", "valid", "test")
@@ -27,7 +27,8 @@ class MegatronSplit:
     def write(self, order: Order) -> Written:
         """The mixture under ``train``; ``valid`` and ``test`` are empty."""
         text = to_json({"train": blend(order), "valid": None, "test": None})
-        return Written(text, ("valid and test are null (no such split): fill them in to validate",))
+        remark = "valid and test are null (no such split): fill them in to validate"
+        return Written(text, (remark, *rounded_up(order)))
 
     def read(self, text: str) -> Reading:
         """Read the ``train`` blend and check that the other splits can be read."""

@@ -1,7 +1,7 @@
 """ms-swift: ``dataset`` and ``interleave_prob``, turned into words of a command line; probabilities per example.
 
-``id#600`` would draw 600 examples of a set, so names with '#' are refused. Numbers are quoted: one version
-did not turn bare ones into text.
+``id#600`` would draw 600 examples of a set and ``id:part`` a subset, so names with either are refused. Numbers
+are quoted: one version did not turn bare ones into text.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class MsSwift:
         paths = order.single_paths()
         refuse(paths, "#", "ms-swift takes what follows for a number of examples")
         refuse_words(paths)
+        bare = {name: key for name, key in paths.items() if not order.domains.get(name).paths}
+        refuse(bare, ":", "ms-swift takes what follows for a subset; give the id under paths if that is meant")
         content = {
             "dataset": [paths[name] for name in shares],
             "interleave_prob": [plain(share) for share in shares.values()],

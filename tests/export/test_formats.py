@@ -208,6 +208,22 @@ def test_paths_that_would_be_misread_are_refused_by_name(form, path, recipe, dom
     assert "'web'" in str(refusal.value) and repr(path) in str(refusal.value)
 
 
+def test_megatron_says_where_it_draws_more_than_asked(domains):
+    tiny = Recipe(Mixture({"web": 1 - 1e-9, "code": 1e-9}))
+    written = render("megatron", tiny, domains=domains, options=ExportOptions(tokens=1e9, sequence_length=4096))
+    assert written.remarks[0] == "code: 1 tokens are less than a sequence; Megatron draws one"
+    assert written.text.splitlines()[1] == "0.000000001 /data/code"
+
+
+def test_ms_swift_subsets_are_for_the_user_to_ask_for(domains):
+    recipe = Recipe(Mixture({"org/set:part": 1.0}))
+    facts = Domain(mean_tokens_per_document=10)
+    with pytest.raises(InputError, match="for a subset"):
+        render("ms-swift", recipe, domains=Domains({"org/set:part": facts}))
+    meant = Domains({"org/set:part": replace(facts, paths=("org/set:part",))})
+    assert "- org/set:part" in render("ms-swift", recipe, domains=meant).text
+
+
 def test_llama_factory_splits_names_at_commas(domains):
     facts = Domains({"a,b": Domain(mean_tokens_per_document=1), "c": Domain(mean_tokens_per_document=1)})
     with pytest.raises(InputError, match="splits names at commas"):

@@ -110,6 +110,7 @@ class Assembly:
         frame = merge_rows(frame, self.report, sources)
         frame = fill_shares(frame, self.options, sheet, self.report)
         frame = self._without_metric(frame, sources)
+        frame = self._without(frame, _untrained(frame), "step 0, before any training", sources, asked=True)
         frame = self._scaled(_renamed(frame, self.report))
         return self._checked(frame, sources, sheet)
 
@@ -164,6 +165,11 @@ class Assembly:
             got = f"columns {', '.join(map(repr, seen[:8]))}" if seen else "none"
             hint = "Name them with --map: {their name: loss/<target>}."
             raise InputError("at least one column of losses or scores", got, where=", ".join(sources[:3]), hint=hint)
+        hollow = [c for c in metrics if frame[c].isna().all() and c != "meta/train_loss"]
+        if hollow and len(hollow) < len(metrics):
+            self.report.note(f"no value at all in {shorten(hollow, 8)}: left out")
+            frame = frame.drop(columns=hollow)
+            metrics = [c for c in metrics if c not in hollow]
         empty = frame[metrics].isna().all(axis=1).to_numpy()
         return self._without(frame, empty, "no loss and no score in the row", sources)
 
@@ -205,6 +211,15 @@ def _resolve_aliases(frames: list[pd.DataFrame], tables: list[_Table], sheet: Sh
         match = next((w for w in words if w in known or sheet.names(w)), None)
         if part.aliases and match is not None:
             frames[i] = frames[i].assign(run=match)
+
+
+def _untrained(frame: pd.DataFrame) -> NDArray[np.bool_]:
+    """Rows at step 0 or 0 tokens of runs that go on: no law has a value there."""
+    zero = pd.Series(False, index=frame.index)
+    for name in (n for n in ("step", "tokens") if n in frame):
+        zero |= frame[name] == 0
+    goes_on = frame["run"].isin(frame.loc[~zero, "run"].unique())
+    return (zero & goes_on).to_numpy()
 
 
 def _is_one(frame: pd.DataFrame) -> bool:

@@ -36,7 +36,7 @@ class Console:
 
     def read(self, source: Source, options: IngestOptions, *, paired: bool = False) -> Iterator[Part]:
         """Read a log of this trainer."""
-        log = Rows(notes=list(self.notes))
+        log = Rows(notes=list(self.notes), console=True)
         facts: dict[str, float] = {}
         before: float | None = None
         restarts = 0

@@ -16,7 +16,7 @@ from mixlaw.logs.rows import Rows, part_of
 from mixlaw.logs.source import Source
 
 _ACCURACIES = ("acc", "exact_match", "em", "f1", "pass@1", "pem", "qem", "mc2", "mc1")
-_SPLIT = re.compile(r"[/\\]+|__+|,|=")
+_SPLIT = re.compile(r"[/\\]+|__+")
 _STEP_WORD = re.compile(
     r"(?:(?:revision)|(?:(?:step|checkpoint|iter|global_?step|ckpt|epoch)[-_]?\d+\S*)|pretrained|main|hf|model|models|"
     r"checkpoints?|ckpts?|results?|outputs?|mnt|data|home|tmp|root|evals?|huggingface|dtype|bfloat16|float16|auto|"
@@ -26,10 +26,17 @@ _STEP_WORD = re.compile(
 
 
 def _model_words(*texts: object) -> list[str]:
-    """Words of model names and paths that may name a run, the last (nearest) first."""
-    words = [w for text in texts if isinstance(text, str) for w in reversed(_SPLIT.split(text))]
+    """Words of model names and paths that may name a run, the last (nearest) of each first."""
+    words = [w for text in texts if isinstance(text, str) for w in reversed(_pieces(text))]
     stripped = [re.sub(r"[-_.](?:step|checkpoint|iter|ckpt|hf)[-_]?\d*$", "", w) for w in words]
     return list(dict.fromkeys(w for w in stripped if not _STEP_WORD.fullmatch(w)))
+
+
+def _pieces(text: str) -> list[str]:
+    """Parts of a path, also of one among ``pretrained=...,revision=...``."""
+    arguments = dict(re.findall(r"(?:^|,)(\w+)=([^,]*)", text)) if re.match(r"\w+=", text) else {}
+    path = arguments.get("pretrained") or arguments.get("model") or arguments.get("path") or text
+    return _SPLIT.split(path)
 
 
 def finish(

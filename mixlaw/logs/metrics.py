@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from mixlaw.units import Unit
 
 _SPLIT = r"[\s/_.:,\-]+"
 _LOSS = (
-    r"(?:ce[\s_]loss|cross[\s_]?entropy(?:[\s_]?loss)?|language_?cross_?entropy|nll(?:[\s_]loss)?|lm[\s_]loss|losse?s?)"
+    r"(?:ce[\s_]loss|cross[\s_]?entropy(?:[\s_]?loss)?|language_?cross_?entropy|nll(?:[\s_]loss|_per_token)?|"
+    r"lm[\s_]loss|losse?s?)"
 )
 _BPB = r"(?:bpb|bits[\s_/]per[\s_]byte)"
 _PPL = r"(?:ppl|perplexity|language_?perplexity)"
 _ACC = (
-    r"(?:acc(?:uracy)?|acc_norm|acc_raw|acc_per_char|acc_per_token|acc_uncond|exact_match|pass@1|"
+    r"(?:acc(?:uracy)?|acc_norm|acc_raw|acc_per_char|acc_per_token|acc_uncond|exact_match|pass@1|incontextlearning\w*accuracy|"
     r"length-normalized accuracy|primary_score)"
 )
 _VERSION = r"(?:\s*v\d+)?"
@@ -54,15 +56,18 @@ class Metric:
 
     Attributes:
         name: run-table column.
-        full: column with nothing of the name taken away, for use when two metrics would share ``name``.
+        measured: column with the measure added, for use when another measure of the target has ``name``.
+        full: column with nothing of the name taken away, for use when ``measured`` is taken too.
         unit: unit of a loss that the name states; None where it states none.
     """
 
     name: str
+    measured: str
     full: str
     unit: Unit | None = None
 
 
+_TRAINING = Metric(TRAIN_LOSS, TRAIN_LOSS, TRAIN_LOSS)
 _UNITS = {"loss": None, "bpb": Unit.BITS_PER_BYTE, "ppl": Unit.PERPLEXITY}
 
 
@@ -77,9 +82,9 @@ def metric(name: str) -> Metric | None:
     """
     name = name.strip()
     if re.fullmatch(r"(loss|bench|meta)/.+", name) and not _STDERR.fullmatch(name):
-        return Metric(name, name) if not _TRAIN.fullmatch(name) else Metric(TRAIN_LOSS, TRAIN_LOSS)
+        return _TRAINING if _TRAIN.fullmatch(name) else Metric(name, name, name)
     if _TRAIN.fullmatch(name):
-        return Metric(TRAIN_LOSS, TRAIN_LOSS)
+        return _TRAINING
     if _STDERR.fullmatch(name):
         return None
     short = name
@@ -110,11 +115,31 @@ def _metric(kind: str, name: str, around: str) -> Metric | None:
     prefix = "bench/" if kind == "acc" else "loss/"
     target = clean_target(around) or around.strip("/_. ") or name
     full = prefix + _spelled(name)
-    return Metric(prefix + target, full, _UNITS.get(kind))
+    return Metric(prefix + target, f"{prefix}{target}/{kind}", full, _UNITS.get(kind))
 
 
 def _spelled(name: str) -> str:
     return re.sub(r"^(?:loss|bench)/", "", name)
+
+
+def told_apart(found: Metric, others: Collection[Metric]) -> str:
+    """Column of a metric among others: the plain name for the loss in nats, longer names where two would meet.
+
+    Args:
+        found: the metric.
+        others: all metrics of the file, ``found`` among them.
+    """
+    same = [m for m in others if m.name == found.name]
+    nats = [m for m in same if m.unit is None and m.name.startswith("loss/")]
+    if len(same) == 1 or found.name == TRAIN_LOSS or (len(nats) == 1 and nats[0] is found):
+        return found.name
+    unique = sum(m.measured == found.measured for m in same) == 1
+    return found.measured if unique else found.full
+
+
+def in_nats(found: Metric, others: Collection[Metric]) -> bool:
+    """Whether a perplexity stands beside the loss that it is the exponential of, so that it adds nothing."""
+    return found.unit is Unit.PERPLEXITY and any(m.name == found.name and m.unit is None for m in others)
 
 
 def clean_target(text: str) -> str:

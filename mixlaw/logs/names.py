@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from mixlaw.logs.metrics import TRAIN_LOSS, metric
+from mixlaw.logs.metrics import TRAIN_LOSS, Metric, in_nats, metric, told_apart
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Column
 from mixlaw.mixture import SUM_TOLERANCE
@@ -72,12 +71,15 @@ SCALARS: dict[str, tuple[str, ...]] = {
 _ONE_LETTER = {"n": "N", "d": "D"}
 _NON_EMBEDDING = re.compile(r"non?_?emb", re.IGNORECASE)
 
+_HELD_OUT = {f"loss/{word}" for word in ("val", "valid", "validation", "eval", "evaluation", "test", "dev")}
+
 _STRONG = re.compile(
     r"(?:mix|mixture|mixtures|weights?|w|ratios?|shares?|proportions?|domain_weights?|sampling_weights?|data_mix)[/_.](.+)"
 )
 _WEAK = (
     re.compile(r"train[/_.](.+)"),
     re.compile(r"(?:p|prop|prob|frac|fraction|pct|percent)[/_.](.+)"),
+    re.compile(r".+[/.](?:mix|mixture|weights?|ratios?|shares?|proportions?|\w+_weights|data_mix)[/.](.+)"),
     re.compile(r"(.+?)[/_.](?:weight|ratio|share|proportion|fraction|frac|pct|percent|prob)"),
 )
 _NOT_A_SHARE = re.compile(
@@ -203,33 +205,13 @@ def _shares(sample: pd.DataFrame, chosen: dict[str, Column], options: IngestOpti
 def _metrics(names: Sequence[str], chosen: dict[str, Column]) -> None:
     """Columns whose names say loss, bits per byte, perplexity or accuracy; two of one name keep their full names."""
     found = {n: m for n in names if n not in chosen and (m := metric(n)) is not None}
-    bare = [n for n in found if n.strip().casefold() == "loss"]
-    if bare and any(m.name.startswith("loss/") for n, m in found.items() if n not in bare):
-        others = [m for n, m in found.items() if n not in bare and m.name == f"loss/{_held_out(n)}"]
-        if others:
-            found[bare[0]] = replace(found[bare[0]], name=TRAIN_LOSS, full=TRAIN_LOSS)
-    doubled = Counter(m.name for m in found.values())
-    trained = False
-    for name, found_metric in found.items():
-        if found_metric.name == TRAIN_LOSS:
-            if not trained:
-                chosen[name] = Column(name, TRAIN_LOSS)
-            trained = True
+    bare = next((n for n in found if n.strip().casefold() == "loss"), None)
+    if bare is not None and any(m.name in _HELD_OUT for m in found.values()):
+        found[bare] = Metric(TRAIN_LOSS, TRAIN_LOSS, TRAIN_LOSS)  # beside a validation loss the bare one is of training
+    for name, m in found.items():
+        if in_nats(m, found.values()) or (m.name == TRAIN_LOSS and any(c.name == m.name for c in chosen.values())):
             continue
-        plain = doubled[found_metric.name] == 1 or _is_plainest(name, found)
-        chosen[name] = Column(name, found_metric.name if plain else found_metric.full, found_metric.unit)
-
-
-def _held_out(name: str) -> str:
-    return re.split(r"[/_.\s]", name.strip())[0]
-
-
-def _is_plainest(name: str, found: Iterable[str]) -> bool:
-    """Of several measures of one target, the loss in nats keeps the plain name."""
-    mine = metric(name)
-    same = [n for n in found if (m := metric(n)) and mine and m.name == mine.name]
-    nats = [n for n in same if (m := metric(n)) and m.unit is None]
-    return name == (nats[0] if len(nats) == 1 else None)
+        chosen[name] = Column(name, told_apart(m, found.values()), m.unit)
 
 
 def _plain_shares(sample: pd.DataFrame, chosen: dict[str, Column]) -> list[str]:

@@ -12,7 +12,7 @@ from mixlaw.units import human
 
 GENERIC = re.compile(
     r"(?:log|logs|train(?:ing)?|trainer(?:_state|_log)?|metrics?|history|output|stdout|stderr|std\.?out|out|results?|"
-    r"run|events|console|main|wandb-(?:summary|history)|all|metrics_step\d+|rank_?0|data|table|stdin)(?:[_\-.]?\d*)",
+    r"run|events\.out\.tfevents\..*|events|console|main|wandb-(?:summary|history)|all|metrics_step\d+|rank_?0|data|table|stdin)(?:[_\-.]?\d*)",
     re.IGNORECASE,
 )
 _CONTAINER = re.compile(

@@ -77,3 +77,8 @@ class Part:
     def where(self, row: int) -> str:
         """Place of a row for messages."""
         return f"{self.source}, line {self.lines[row]}"
+
+
+def skipped_part(source: str, kind: str, *skips: Skip) -> Part:
+    """A part without rows, for a file all of whose rows are left out."""
+    return Part(source, kind, pd.DataFrame(), np.zeros(0, dtype=np.int64), skipped=skips)

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mixlaw.errors import InputError
-from mixlaw.logs.metrics import TRAIN_LOSS, Metric, metric
+from mixlaw.logs.metrics import TRAIN_LOSS, Metric, in_nats, metric, told_apart
 from mixlaw.logs.names import stated_units
 from mixlaw.logs.numbers import canonical, rows_where
 from mixlaw.logs.options import IngestOptions
@@ -33,12 +33,14 @@ class Rows:
         lines: line of each record.
         notes: remarks for the report.
         skipped: records left out.
+        console: the log is text for people, whose last line may be cut anywhere.
     """
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     skipped: list[Skip] = field(default_factory=list)
+    console: bool = False
 
     def add(self, line: int, row: Mapping[str, Any]) -> None:
         """Add a record."""
@@ -72,6 +74,8 @@ def part_of(
     Raises:
         InputError: when there is no record, or a cell is no number.
     """
+    if log.console and source.unterminated:
+        log.notes.append(f"{source.name}: the last line has no end, so its last word is not used")
     if not log.rows:
         raise InputError(f"records of a {kind} log", "none", where=source.name)
     frame = pd.DataFrame(columns_of(log.rows), index=pd.RangeIndex(len(log.rows)))
@@ -116,27 +120,30 @@ def name_columns(sources: Sequence[str], names: Mapping[str, str], options: Inge
 def _column(
     source: str, names: Mapping[str, str], metrics: Mapping[str, Metric], taken: set[str], options: IngestOptions
 ) -> Column:
+    if source.startswith("mix/"):
+        return Column(source, source)
     if source in names:
         return Column(source, "" if names[source] in taken else names[source])
     found = metrics.get(source)
     if found is None or (found.name == TRAIN_LOSS and TRAIN_LOSS in taken):
         return Column(source, "")
-    name = found.full if _shared(found, metrics) else found.name
+    if in_nats(found, metrics.values()):
+        return Column(source, "")
+    name = told_apart(found, metrics.values())
     unit = options.unit(name.removeprefix("loss/")) if name.startswith("loss/") else None
     return Column(source, name, unit or found.unit)
 
 
-def _shared(found: Metric, metrics: Mapping[str, Metric]) -> bool:
-    """Whether another metric has the same plain name, and this one is not the loss in nats."""
-    same = [m for m in metrics.values() if m.name == found.name]
-    nats = [m for m in same if m.unit is None]
-    return len(same) > 1 and not (len(nats) == 1 and nats[0] is found) and found.name != TRAIN_LOSS
-
-
 def numbered(source: Source) -> Iterator[tuple[int, str]]:
-    """Lines of a console log with their numbers, colours taken away; what a carriage return overwrote is kept."""
+    """Lines of a console log with their numbers, colours taken away; what a carriage return overwrote is kept.
+
+    The last word of a last line without an end is left out: a number there may be cut.
+    """
     for number, line in enumerate(source.lines(), start=1):
         plain = ANSI.sub("", line) if "\x1b" in line else line
+        if not plain.endswith("\n"):
+            plain = re.sub(r"[^\s|]*$", "", plain)
+        plain = plain.rstrip("\n")
         for piece in plain.split("\r") if "\r" in plain else (plain,):
             yield number, piece
 

@@ -112,10 +112,17 @@ class Source:
         return io.TextIOWrapper(self.open(), encoding=self.encoding, errors=errors)
 
     def lines(self) -> Iterator[str]:
-        """Lines of a console log without their ends; bytes that are no text are replaced."""
+        """Lines of a console log with their ends; bytes that are no text are replaced."""
         with self.reading(), self.text(errors="replace") as handle:
-            for line in handle:
-                yield line.rstrip("\n")
+            yield from handle
+
+    @cached_property
+    def unterminated(self) -> bool:
+        """Whether the last line has no end."""
+        last = "\n"
+        for line in self.lines():
+            last = line
+        return not last.endswith("\n")
 
     def reading(self) -> _Reading:
         """Context that turns broken bytes met while reading into an ``InputError``."""

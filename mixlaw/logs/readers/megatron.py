@@ -51,7 +51,7 @@ def read_megatron(source: Source, options: IngestOptions, *, paired: bool = Fals
     Raises:
         InputError: when the log holds two runs of different length that both begin at the start.
     """
-    log = Rows()
+    log = Rows(console=True)
     totals: list[tuple[int, int, int]] = []
     length: int | None = None
     last = 0
@@ -102,9 +102,9 @@ def is_record(text: str) -> bool:
 
 
 def _fields(text: str) -> dict[str, Any]:
-    """``name: value`` between bars; a value that is no number is left out."""
+    """``name: value`` between bars; a value that is no number, or that no bar ends, is left out."""
     fields = {}
-    for piece in text.split("|"):
+    for piece in text.split("|")[:-1]:
         name, colon, value = piece.rpartition(":")
         found = number(value) if colon else None
         if found is not None:
@@ -142,7 +142,7 @@ def _note_restarts(totals: list[tuple[int, int, int]], log: Rows, source: Source
     """Count backward jumps; a second beginning with another number of iterations is another run."""
     jumps = 0
     for (_, before, total), (line, step, new_total) in pairwise(totals):
-        if step > before:
+        if step >= before:
             continue
         jumps += 1
         if step <= totals[0][1] and total != new_total:

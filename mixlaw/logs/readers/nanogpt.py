@@ -12,7 +12,7 @@ CONSOLE = Console(
     (
         (
             re.compile(rf"step (\d+): train loss ({NUMBER}), val loss ({NUMBER})", re.I),
-            lambda m: {"step": int(m[1]), "train": value(m[2]), "loss/validation": value(m[3])},
+            lambda m: {"step": int(m[1]), "loss/validation": value(m[3])},
         ),
         (re.compile(rf"iter (\d+): loss ({NUMBER})", re.I), lambda m: {"step": int(m[1]), "train": value(m[2])}),
     ),

@@ -8,7 +8,7 @@ from typing import Any
 from mixlaw.errors import InputError
 from mixlaw.logs.evals import finish
 from mixlaw.logs.options import IngestOptions
-from mixlaw.logs.part import Part
+from mixlaw.logs.part import Part, Skip, skipped_part
 from mixlaw.logs.readers.table_json import load, one_per_line, parse
 from mixlaw.logs.source import Source
 
@@ -41,6 +41,9 @@ def read_olmes(source: Source, options: IngestOptions, *, paired: bool = False) 
             row[f"{name}/bits_per_byte"] = float(metrics["bits_per_byte"])
         config = task.get("model_config") or {}
         models = (config.get("model_path"), config.get("revision"), config.get("model"), *models)[:6]
+    if aggregates and not rows.get(""):
+        yield skipped_part(source.name, "olmes", Skip("aggregate beside its members", aggregates, source.name))
+        return
     if not rows.get(""):
         raise InputError("a task with a primary score", "none", where=source.name)
     notes = [f"{aggregates} aggregates beside their members left out"] if aggregates else []

@@ -29,7 +29,7 @@ NAMES = {
 
 def read_olmo(source: Source, options: IngestOptions, *, paired: bool = False) -> Iterator[Part]:
     """Read the console output of OLMo or OLMo-core."""
-    log = Rows()
+    log = Rows(console=True)
     row: dict[str, Any] | None = None
     begun = 0
     for line, text in numbered(source):

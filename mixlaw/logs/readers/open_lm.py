@@ -28,11 +28,18 @@ def read_open_lm(source: Source, options: IngestOptions, *, paired: bool = False
     for i, result in enumerate(sets):
         name = result.get("val_data") or result.get("val-data") or [f"set{i + 1}"]
         text = str(name[0] if isinstance(name, list) else name)
-        label = re.sub(r"\.(?:tar|jsonl?|json\.gz|pipe)$", "", text.rstrip("/").rsplit("/", 1)[-1])
+        label = _set_name(text)
         if isinstance(result.get("loss"), int | float):
             row[f"loss/{label}"] = result["loss"]
     model = content.get("name") or result_model(sets) or source.stem
     yield finish(row, source, options, kind="open_lm", models=(model,), notes=[])
+
+
+def _set_name(path: str) -> str:
+    """Name of a validation set: its file, or the folder of its shards."""
+    parts = [re.sub(r"\.(?:tar|jsonl?|json\.gz|pipe)$", "", p) for p in path.rstrip("/").split("/")]
+    named = [p for p in parts if p and not re.fullmatch(r"(?:shard|part|chunk)[-_]?[\d{}.]+|\d+", p)]
+    return named[-1] if named else path
 
 
 def result_model(results: list[Mapping[str, Any]]) -> str | None:

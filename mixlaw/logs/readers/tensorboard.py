@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
@@ -36,9 +37,21 @@ def read_tb_events(source: Source, options: IngestOptions, *, paired: bool = Fal
             log.skip("tag repeats another tag by samples", source.name)
         else:
             log.add(count, {"step": step, tag: value})
+    if _cut(source):
+        log.skip("last record cut short", source.name)
     if not log.rows:
         raise InputError("scalars in the event file", "none", where=source.name)
     yield part_of(log, source, options, kind="tensorboard", names=NAMES)
+
+
+def _cut(source: Source) -> bool:
+    """Whether the file ends in the middle of a record: length (8 bytes), checksum (4), data, checksum (4)."""
+    size = source.path.stat().st_size
+    with source.reading(), source.path.open("rb") as handle:
+        while len(header := handle.read(12)) == 12:
+            if handle.seek(int.from_bytes(header[:8], "little") + 4, io.SEEK_CUR) > size:
+                return True
+    return 0 < len(header) < 12
 
 
 def _scalars(source: Source) -> Iterator[tuple[str, int, float]]:

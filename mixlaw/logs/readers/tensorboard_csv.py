@@ -6,11 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from mixlaw.errors import InputError
 from mixlaw.logs.options import IngestOptions
-from mixlaw.logs.part import Part, Skip
+from mixlaw.logs.part import Part, Skip, skipped_part
 from mixlaw.logs.readers.table_csv import chunks, sniff
 from mixlaw.logs.rows import Rows, part_of
 from mixlaw.logs.source import Source
@@ -60,12 +58,5 @@ def read_tb_csv(source: Source, options: IngestOptions, *, paired: bool = False)
 def _by_samples(source: Source, tag: str) -> Part:
     count = sum(len(chunk) for chunk in chunks(source, sniff(source), list(HEADER)))
     return skipped_part(
-        source, "tensorboard_csv", Skip(f"tag {tag!r} repeats another tag by samples", count, source.name)
+        source.name, "tensorboard_csv", Skip(f"tag {tag!r} repeats another tag by samples", count, source.name)
     )
-
-
-def skipped_part(source: Source, kind: str, *skips: Skip) -> Part:
-    """A part without rows, for a file all of whose rows are left out."""
-    import pandas as pd
-
-    return Part(source.name, kind, pd.DataFrame(), np.zeros(0, dtype=np.int64), skipped=skips)

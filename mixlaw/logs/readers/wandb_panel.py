@@ -114,4 +114,4 @@ def _averaged(frame: pd.DataFrame, series: Sequence[_Series]) -> list[str]:
         low, high = f"{s.column}__MIN", f"{s.column}__MAX"
         if low in frame and high in frame:
             count += int((frame[low].notna() & (frame[low].astype(str) != frame[high].astype(str))).sum())
-    return [f"{count:,} points are averages: MIN and MAX differ from the value"] if count else []
+    return [f"{count:,} points are averages, as MIN and MAX differ"] if count else []

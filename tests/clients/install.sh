@@ -7,7 +7,7 @@ venv=${1:?usage: tests/clients/install.sh VENV}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 missing=()
 
-install() { "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@"; }
+install() { "$venv/bin/python" -m pip install --quiet --quiet --disable-pip-version-check "$@"; }
 
 client() { # NAME ARGUMENTS... : install a client, or remember that it is missing
     local name=$1

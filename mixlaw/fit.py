@@ -15,7 +15,7 @@ from mixlaw.dataset import Dataset, Selection
 from mixlaw.diagnose import Geometry, flags_of, geometry
 from mixlaw.errors import FitError, InputError
 from mixlaw.flags import Flag
-from mixlaw.laws import bound
+from mixlaw.laws import FORMS, bound
 from mixlaw.laws.base import DomainLaw, Floats, Inputs, Law, Regressor
 from mixlaw.laws.repeated import Unique, effective
 from mixlaw.solver import Problems, Solution, SolverOptions, minimise, polish
@@ -106,6 +106,12 @@ class Fit:
     def law(self) -> Law:
         """The functional form, as it predicts this target."""
         return bound(self.form, self.target, state=self.state, unique=self.unique)
+
+    @property
+    def redrawable(self) -> bool:
+        """Whether a bootstrap can refit this target alone: it has parameters, and shares none with other targets."""
+        form = FORMS[self.form]
+        return len(self.theta) > 0 and not (isinstance(form, DomainLaw) and form.joint)
 
     def predict(self, inputs: Inputs) -> Floats:
         """Loss of each row, shape (n,)."""

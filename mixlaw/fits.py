@@ -107,10 +107,26 @@ class FitSet:
 
     @classmethod
     def single(cls, fits: tuple[Fit, ...], dataset: Dataset, options: FitOptions) -> FitSet:
-        """A set with one law for every target."""
-        members = {f.target: (Member(f),) for f in fits}
-        return cls(members, dict(zip(dataset.targets, dataset.units, strict=True)), dataset.inputs.domains,
-                   Seen.of(dataset), options)  # fmt: skip
+        """A set with one law for every target that it serves."""
+        return cls.combine({"": fits}, {"": 1.0}, dataset, options)
+
+    @classmethod
+    def combine(
+        cls,
+        fitted: Mapping[str, tuple[Fit, ...]],
+        weights: Mapping[str, float],
+        dataset: Dataset,
+        options: FitOptions,
+    ) -> FitSet:
+        """A set with several laws by name; each target is answered by the laws that serve it, weights rescaled."""
+        members: dict[str, tuple[Member, ...]] = {}
+        for target in dataset.targets:
+            mine = [(f, weights[name]) for name, fits in fitted.items() for f in fits if f.target == target]
+            total = sum(weight for _, weight in mine)
+            if mine:
+                members[target] = tuple(Member(fit, weight / total) for fit, weight in mine)
+        units = {t: u for t, u in zip(dataset.targets, dataset.units, strict=True) if t in members}
+        return cls(members, units, dataset.inputs.domains, Seen.of(dataset), options)
 
     @property
     def targets(self) -> tuple[str, ...]:

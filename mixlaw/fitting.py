@@ -2,47 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
 
+from mixlaw.check.auto import choose
+from mixlaw.check.bootstrap import bootstrap
+from mixlaw.check.calibrate import calibrate
 from mixlaw.dataset import Dataset
-from mixlaw.errors import InputError
-from mixlaw.fit import Fit, FitOptions, fit_law
-from mixlaw.fits import FitSet, Member, Seen
+from mixlaw.errors import InputError, UsageError
+from mixlaw.fit import FitOptions, fit_law
+from mixlaw.fits import FitSet
 from mixlaw.laws import named
 from mixlaw.runs import RunTable
 
 DEFAULT_LAW = "capacity"
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to fit, beside the table.
+
+    Attributes:
+        laws: names; ``("auto",)`` chooses and weights them on held-out data.
+        options: how to fit.
+        bootstrap: number of bootstrap draws; 0 for none.
+    """
+
+    laws: tuple[str, ...] = (DEFAULT_LAW,)
+    options: FitOptions = field(default_factory=FitOptions)
+    bootstrap: int = 0
 
 
 def fit_table(
     table: RunTable,
-    laws: Sequence[str] = (DEFAULT_LAW,),
+    request: Request | None = None,
     *,
-    options: FitOptions | None = None,
+    executor: Executor | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> FitSet:
-    """Fit laws to every target of a table; several laws are averaged with equal weights.
+    """Fit laws to every target of a table; several named laws are averaged with equal weights.
 
     Raises:
         UsageError: for an unknown law.
         InputError: when the table cannot support any of the laws.
     """
-    options = options or FitOptions()
-    chosen = [named(name) for name in laws]
-    dataset = Dataset.build(table, options.selection)
-    if len(table.domains) == 0:
+    request = request or Request()
+    report = progress or (lambda done: None)
+    options = request.options
+    if not table.domains:
         raise InputError("mixture columns (mix/<domain>)", "a table without any", hint="See mixlaw ingest --help.")
-    by_law = [fit_law(law, dataset, options, progress=progress) for law in chosen]
-    return combine(by_law, dataset, options)
+    evidence: dict[str, object] = {}
+    if request.laws == (AUTO,):
+        choice = choose(table, options, executor=executor, progress=lambda done: report(0.4 * done))
+        weights, evidence = choice.weights, choice.as_evidence()
+    else:
+        weights = {named(name).name: 1 / len(request.laws) for name in request.laws}
+    dataset = Dataset.build(table, options.selection)
+    fitted = {}
+    for number, name in enumerate(weights):
+        fitted[name] = fit_law(named(name), dataset, options)
+        report(0.4 + 0.3 * (number + 1) / len(weights))
+    fits = replace(FitSet.combine(fitted, weights, dataset, options), evidence=evidence)
+    if not request.bootstrap:
+        return fits
+    fits = bootstrap(
+        fits, dataset, request.bootstrap, executor=executor, progress=lambda done: report(0.7 + 0.2 * done)
+    )
+    fits = calibrate(fits, table, weights, executor=executor)
+    report(1.0)
+    return fits
 
 
-def combine(by_law: Sequence[tuple[Fit, ...]], dataset: Dataset, options: FitOptions) -> FitSet:
-    """Put the fits of one or several laws together, with equal weights among those that serve a target."""
-    first = FitSet.single(by_law[0], dataset, options)
-    members = {}
-    for target in dataset.targets:
-        mine = [fit for fits in by_law for fit in fits if fit.target == target]
-        if mine:
-            members[target] = tuple(Member(fit, 1 / len(mine)) for fit in mine)
-    return replace(first, members=members, seen=Seen.of(dataset))
+def named_laws(text: str) -> tuple[str, ...]:
+    """Split ``a,b,c`` and check every name.
+
+    Raises:
+        UsageError: for an unknown or doubled name, or ``auto`` beside others.
+    """
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not names or len(set(names)) < len(names):
+        raise UsageError("the names of laws after --law, each once", repr(text))
+    if AUTO in names and len(names) > 1:
+        raise UsageError("auto alone, or named laws", repr(text))
+    for name in names:
+        if name != AUTO:
+            named(name)
+    return names

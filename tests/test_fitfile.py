@@ -12,14 +12,14 @@ from mixlaw.dataset import Dataset
 from mixlaw.errors import InputError
 from mixlaw.fit import FitOptions
 from mixlaw.fits import FitSet
-from mixlaw.fitting import fit_table
+from mixlaw.fitting import Request, fit_table
 from mixlaw.logs import read_runs
 
 
 @pytest.fixture(scope="module")
 def fits(known_law: Path) -> FitSet:
     table = read_runs(known_law)
-    made = fit_table(table, ["capacity", "chinchilla"], options=FitOptions(starts=3))
+    made = fit_table(table, Request(("capacity", "chinchilla"), FitOptions(starts=3)))
     return bootstrap(made, Dataset.build(table), 4)
 
 

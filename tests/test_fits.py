@@ -9,7 +9,7 @@ import pytest
 from mixlaw.errors import InputError
 from mixlaw.fit import FitOptions
 from mixlaw.fits import FitSet, Member
-from mixlaw.fitting import fit_table
+from mixlaw.fitting import Request, fit_table
 from mixlaw.flags import Doubt
 from mixlaw.laws.base import Inputs
 from mixlaw.logs import read_runs
@@ -17,7 +17,7 @@ from mixlaw.logs import read_runs
 
 @pytest.fixture(scope="module")
 def fits(known_law: Path) -> FitSet:
-    return fit_table(read_runs(known_law), ["capacity", "chinchilla"], options=FitOptions(starts=3))
+    return fit_table(read_runs(known_law), Request(("capacity", "chinchilla"), FitOptions(starts=3)))
 
 
 def test_members_are_averaged_in_logarithms(fits: FitSet) -> None:

@@ -79,6 +79,8 @@ def bootstrap(
 def _redo(task: _Task) -> Floats:
     """Refit one law to one target on every draw, shape (S, P)."""
     form, dataset, number = task.fit.law, task.dataset, len(task.draws)
+    if not task.fit.redrawable:
+        return np.zeros((0, 0))
     lower, upper, _ = bounds(form, dataset.inputs.domains)
     prior, pull = regulariser(form, dataset.inputs.domains, task.fit.theta)
     weights = dataset.weights[0] * task.draws[:, dataset.run]

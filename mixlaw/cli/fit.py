@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mixlaw.cli.options import Json, Seed, Strict
+from mixlaw.cli.options import Jobs, Json, Seed, Strict
 
 
 def fit(
@@ -15,7 +15,9 @@ def fit(
         Path, typer.Argument(metavar="RUNS", help="Run table (from mixlaw ingest), or any table it reads.")
     ],
     output: Annotated[Path | None, typer.Option("-o", "--output", help="Fit file to write, e.g. fit.json.")] = None,
-    law: Annotated[str, typer.Option("--law", help="Law, or several with commas to average them.")] = "capacity",
+    law: Annotated[
+        str, typer.Option("--law", help="auto (weighted by held-out error), a law, or several with commas to average.")
+    ] = "auto",
     starts: Annotated[int, typer.Option("--starts", help="Starting points per target.")] = 12,
     drop_early: Annotated[
         float, typer.Option("--drop-early", help="Share of each run's tokens left out at its start.")
@@ -26,6 +28,10 @@ def fit(
     loss: Annotated[str, typer.Option("--loss", help="Penalty on log residuals: huber, l2 or l1.")] = "huber",
     delta: Annotated[float, typer.Option("--delta", help="Width of the Huber penalty in log units.")] = 1e-2,
     exclude: Annotated[list[str] | None, typer.Option("--exclude", help="Run name or glob to leave out.")] = None,
+    bootstrap: Annotated[
+        int, typer.Option("--bootstrap", min=0, help="Bootstrap draws over runs; also calibrates the intervals.")
+    ] = 0,
+    jobs: Jobs = 1,
     parameters: Annotated[bool, typer.Option("--parameters", help="Also print every parameter.")] = False,
     seed: Seed = 0,
     strict: Strict = False,
@@ -34,8 +40,8 @@ def fit(
     """Fit a mixture law to every loss of a run table."""
     from mixlaw import fitfile
     from mixlaw.cli import output as out
-    from mixlaw.cli.choices import fit_options, law_names
-    from mixlaw.fitting import fit_table
+    from mixlaw.cli.choices import executor, fit_options
+    from mixlaw.fitting import Request, fit_table, named_laws
     from mixlaw.logs import read_runs
     from mixlaw.render import fit as render
 
@@ -43,8 +49,10 @@ def fit(
         starts=starts, drop_early=drop_early, checkpoints=checkpoints, loss=loss, delta=delta,
         exclude=exclude or [], seed=seed, strict=strict,
     )  # fmt: skip
-    with out.progress("fitting") as advance:
-        fits = fit_table(read_runs(runs), law_names(law), options=options, progress=advance)
+    request = Request(named_laws(law), options, bootstrap)
+    table = read_runs(runs)
+    with out.progress("fitting") as advance, executor(jobs) as pool:
+        fits = fit_table(table, request, executor=pool, progress=advance)
     text = fitfile.dumps(fits)
     if output is not None:
         out.write_to(output, text)
@@ -53,4 +61,5 @@ def fit(
         return
     out.show(render.fit_table(fits), *([render.parameter_table(fits)] if parameters else []))
     out.remark(render.data_line(fits))
+    out.remarks(render.choice_lines(fits))
     out.remarks(f"flag {line}" for line in render.doubts(fits))

@@ -17,11 +17,10 @@ def open_fits(path: Path, *, law: str = "capacity", seed: int = 0) -> FitSet:
     """
     from mixlaw import fitfile
     from mixlaw.cli import output as out
-    from mixlaw.cli.choices import law_names
     from mixlaw.errors import InputError
     from mixlaw.files import read_text
     from mixlaw.fit import FitOptions
-    from mixlaw.fitting import fit_table
+    from mixlaw.fitting import Request, fit_table, named_laws
     from mixlaw.logs import read_runs
 
     if not path.exists() and str(path) != "-":
@@ -33,4 +32,4 @@ def open_fits(path: Path, *, law: str = "capacity", seed: int = 0) -> FitSet:
     table = read_runs(path)
     out.remark(f"{path} is a run table: fitting {law} first (mixlaw fit keeps the fit)")
     with out.progress("fitting") as advance:
-        return fit_table(table, law_names(law), options=FitOptions(seed=seed), progress=advance)
+        return fit_table(table, Request(named_laws(law), FitOptions(seed=seed)), progress=advance)

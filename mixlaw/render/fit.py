@@ -66,3 +66,20 @@ def data_line(fits: FitSet) -> str:
     seen = fits.seen
     dropped = "; ".join(f"{number} rows left out: {why}" for why, number in seen.dropped.items())
     return f"{seen.points} rows of {len(seen.runs)} runs used. {dropped}".rstrip()
+
+
+def choice_lines(fits: FitSet) -> list[str]:
+    """How the laws were chosen and what the intervals covered, in sentences."""
+    lines = []
+    choice = fits.evidence.get("choice")
+    if isinstance(choice, dict):
+        ranked = sorted(choice["errors"].items(), key=lambda item: item[1])
+        listing = ", ".join(f"{n} {percent(e, 2)} (weight {choice['weights'].get(n, 0):.2f})" for n, e in ranked)
+        lines.append(f"auto, by the error on {choice['held_out']} with laws fitted without it: {listing}")
+    calibration = fits.evidence.get("calibration")
+    if isinstance(calibration, dict) and calibration["losses"]:
+        lines.append(
+            f"90% intervals covered {percent(calibration['achieved'], 0)} of {calibration['losses']} losses of "
+            f"{calibration['held_out']}, fitted without them; widened by {calibration['widened_by']:.2f}"
+        )
+    return lines

@@ -9,7 +9,7 @@ import pytest
 from mixlaw.check.bootstrap import bootstrap, resample
 from mixlaw.dataset import Dataset
 from mixlaw.fit import FitOptions
-from mixlaw.fitting import fit_table
+from mixlaw.fitting import Request, fit_table
 from mixlaw.logs import read_runs
 
 
@@ -28,7 +28,7 @@ def test_runs_are_drawn_within_sizes(dataset: Dataset) -> None:
 
 
 def test_the_answer_does_not_depend_on_the_executor(known_law: Path, dataset: Dataset) -> None:
-    fits = fit_table(read_runs(known_law), ["chinchilla"], options=FitOptions(starts=3))
+    fits = fit_table(read_runs(known_law), Request(("chinchilla",), FitOptions(starts=3)))
     alone = bootstrap(fits, dataset, 6)
     with ProcessPoolExecutor(2) as pool:
         shared = bootstrap(fits, dataset, 6, executor=pool)
@@ -39,7 +39,7 @@ def test_the_answer_does_not_depend_on_the_executor(known_law: Path, dataset: Da
 
 
 def test_spread_of_the_draws_is_near_the_sandwich_errors(known_law: Path, dataset: Dataset) -> None:
-    fits = bootstrap(fit_table(read_runs(known_law), options=FitOptions(starts=4)), dataset, 60)
+    fits = bootstrap(fit_table(read_runs(known_law), Request(options=FitOptions(starts=4))), dataset, 60)
     fit = fits.members["code"][0].fit
     inputs = fits.inputs(fits.seen.mixtures[:1], 1.6e9, 3.2e10)
     spread = np.std(np.log(fits.draws("code", inputs)))

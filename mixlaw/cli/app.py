@@ -7,9 +7,13 @@ from typing import Annotated
 import typer
 
 import mixlaw
-from mixlaw.cli import fit, ingest, predict, predict_cmr
+from mixlaw.cli.compare import compare
 from mixlaw.cli.export import export
+from mixlaw.cli.fit import fit
+from mixlaw.cli.ingest import ingest
 from mixlaw.cli.optimize_mixture import optimize_mixture
+from mixlaw.cli.predict import predict
+from mixlaw.cli.predict_cmr import predict_cmr
 
 app = typer.Typer(
     name="mixlaw",
@@ -36,9 +40,5 @@ def options(
     """Options before the command."""
 
 
-app.command("ingest")(ingest.ingest)
-app.command("fit")(fit.fit)
-app.command("predict")(predict.predict)
-app.command()(optimize_mixture)
-app.command()(export)
-app.command("predict-cmr")(predict_cmr.predict_cmr)
+for command in (ingest, fit, compare, predict, optimize_mixture, predict_cmr, export):
+    app.command(command.__name__.replace("_", "-"))(command)

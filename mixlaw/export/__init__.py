@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 from mixlaw.domains import Domains
 from mixlaw.errors import InputError, UsageError
@@ -105,7 +106,7 @@ def render(
         )
     written = chosen.write(order)
     places = _place_remarks(order) if chosen.about.placed else ()
-    return Written(written.text, (*written.remarks, *places, *_supply_remarks(order)))
+    return Written(written.text, (*written.remarks, *places, *_stage_remarks(order), *_supply_remarks(order)))
 
 
 def check(
@@ -142,6 +143,15 @@ def _place_remarks(order: Order) -> Iterable[str]:
     unknown = [name for name in order.shares if not order.domains.get(name).paths]
     if unknown:
         yield f"no paths known, the domain's name stands in: {', '.join(unknown)}"
+
+
+def _stage_remarks(order: Order) -> Iterable[str]:
+    """Show how the passes over each domain add up over the stages of a curriculum."""
+    for name in order.shares if len(order.stages) > 1 else ():
+        supply = order.domains.get(name).available_tokens
+        if supply is not None:
+            seen = accumulate(stage.tokens * stage.mixture.shares.get(name, 0.0) / supply for stage in order.stages)
+            yield f"{name}: {', '.join(f'{epochs:.3g}' for epochs in seen)} epochs by the end of each stage"
 
 
 def _supply_remarks(order: Order) -> Iterable[str]:

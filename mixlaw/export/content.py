@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,8 +9,8 @@ from mixlaw.errors import InputError
 from mixlaw.export.digits import as_float
 from mixlaw.files import parse_mapping
 
-_HUGE = 10**300
-"""Whole numbers from here on are as good as infinite."""
+_LARGEST = 10**30
+"""Weights above this are slips, and could not be added up."""
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -83,14 +82,14 @@ def weight(value: Any, key: str, *, zero: bool = True, text: bool = True) -> flo
         text: whether the trainer takes a number in quotes.
 
     Raises:
-        InputError: for anything that is no finite number, or negative.
+        InputError: for anything that is no number, is negative, or above 1e30.
     """
     number = _as_float(value) if text or not isinstance(value, str) else None
-    if number is None or not math.isfinite(number) or number < 0 or (number == 0 and not zero):
+    if number is None or not 0 <= number <= _LARGEST or (number == 0 and not zero):
         bound = "of at least 0" if zero else "above 0"
         hint = "Leave out sources without weight." if number == 0 else ""
-        raise InputError(f"a number {bound} for {key!r}", repr(value), hint=hint)
-    return number
+        raise InputError(f"a number {bound} for {key!r}", repr(value)[:80], hint=hint)
+    return float(number)
 
 
 def keyed(keys: Sequence[Any], weights: Sequence[Any], what: str, *, zero: bool = True) -> dict[str, float]:
@@ -123,7 +122,7 @@ def _as_float(value: Any) -> float | None:
         return None
     if isinstance(value, str):
         return as_float(value)
-    return value if abs(value) < _HUGE else math.inf
+    return value
 
 
 def _kind(value: Any) -> str:

@@ -7,12 +7,12 @@ ceil(share * samples) fixed-length sequences.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mixlaw.errors import InputError
 from mixlaw.export.base import About, Meaning, Order, Reading, Written
+from mixlaw.export.content import keyed
 from mixlaw.export.digits import as_float, plain
 
 
@@ -91,18 +91,13 @@ def read_blend(words: Sequence[str]) -> Reading:
         raise InputError("weight and prefix in turn", "no words", hint="Megatron refuses an empty blend.")
     if len(words) == 1:
         return Reading.flat({words[0]: 1.0}, Meaning.SHARE)
-    weights = [as_float(word) for word in words[::2]]
-    if len(words) % 2 or None in weights:
+    if len(words) % 2 or None in map(as_float, words[::2]):
         raise InputError(
             "weight and prefix in turn, weight first",
             _misfit(words),
             hint="Megatron would take every word, weights included, for a prefix without a weight.",
         )
-    numbers: dict[str, float] = {}
-    for weight, prefix in zip(weights, words[1::2], strict=True):
-        if weight is None or not math.isfinite(weight) or weight <= 0:
-            raise InputError(f"a weight above 0 for {prefix!r}", repr(weight), hint="Leave out sources without weight.")
-        numbers[prefix] = numbers.get(prefix, 0.0) + weight
+    numbers = keyed(words[1::2], words[::2], "the blend", zero=False)
     return Reading.flat(numbers, Meaning.SHARE, warnings=tuple(_prefix_warnings(numbers)))
 
 

@@ -96,7 +96,9 @@ def test_nonsense_is_refused_with_a_sentence(form, text):
         check(form, text, where="hand.yaml")
 
 
-@pytest.mark.parametrize("weight", ["yes", "[1]", "{a: 1}", "null", "abc", ".nan", ".inf", "-1", "2020-01-01"])
+@pytest.mark.parametrize(
+    "weight", ["yes", "[1]", "{a: 1}", "null", "abc", ".nan", ".inf", "1.0e+300", "-1", "2020-01-01"]
+)
 def test_weights_that_are_no_numbers_are_refused(weight):
     facts = Domains({"web": Domain(mean_tokens_per_document=10)})
     with pytest.raises(InputError, match="a number of at least 0 for 'web'"):

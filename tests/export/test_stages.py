@@ -44,6 +44,11 @@ def test_back_to_the_same_mixture_with_cumulative_epochs(form, curriculum, suppl
         assert [phase.start for phase in audit.phases] == [0, 512]
 
 
+def test_the_writer_shows_cumulative_epochs(curriculum, supply):
+    remarks = render("nanotron", curriculum, domains=supply, options=OPTIONS).remarks
+    assert "code: 0.256, 2.05 epochs by the end of each stage" in remarks
+
+
 @pytest.mark.parametrize("form", sorted(EXPORTERS.keys() - set(STAGED)))
 def test_other_formats_refuse_stages(form, curriculum):
     with pytest.raises(UsageError, match=rf"{form} holds no curriculum.*nanotron"):

@@ -5,7 +5,9 @@
 Design of the pre-training mixtures: natural (shares of unique tokens), uniform, one leaning row per domain (70 %, the
 others 7.5 % each), and rows `mix-01`, `mix-02`, ...: Dirichlet draws around natural (strength log-uniform from 2 to 30,
 floor 2 %), each the one of 20 that is farthest from all rows so far (distance between the roots of the shares). The
-runs are ordered so that every size has about the same part of its runs at any time: an interrupted set is balanced.
+runs are ordered so that the sizes keep pace, larger ones a stated part behind: an interrupted set is of use.
+
+Design of the continual runs: at two sizes a base on English, then shares of German from 0 to 3/4, all else alike.
 """
 
 from __future__ import annotations
@@ -80,7 +82,7 @@ def smoke_plan() -> list[Run]:
 
 HERE = Path(__file__).parent
 NATURAL = {"python": 0.383, "c": 0.129, "english": 0.211, "german": 0.153, "french": 0.124}
-TOKENS = {"25k": 1_600_000, "60k": 1_800_000, "110k": 2_200_000, "310k": 3_000_000}
+TOKENS = {"25k": 1_600_000, "60k": 1_800_000, "110k": 2_000_000, "310k": 2_400_000}
 RATES = {"25k": 0.0125, "60k": 0.01, "110k": 0.0083, "310k": 0.005}  # 0.4 / width
 LEANING = tuple(f"{domain}-heavy" for domain in NATURAL)
 # size -> mixtures in order of importance; some are shared between sizes, some are new to the largest
@@ -90,7 +92,8 @@ ROWS = {
     "110k": ("natural", "uniform", 1, "c-heavy", 2, "french-heavy", 8, 11, 12),
     "310k": ("natural", "uniform", 1, 13, "english-heavy", 6, 14, 8),
 }
-REPEATS = (("60k", 1), ("60k", 2), ("310k", 1))
+LAG = {"25k": 0.0, "60k": 0.1, "110k": 0.25, "310k": 0.45}  # part of the set by which a size starts later
+REPEATS = (("60k", 1, 0.5), ("60k", 2, 0.7), ("310k", 1, 1.5))  # size, seed, place in the order
 
 
 def named_mixtures(rng: np.random.Generator) -> dict[str, dict[str, float]]:
@@ -134,11 +137,34 @@ def pretraining() -> dict[str, Any]:
     placed = []
     for size, rows in ROWS.items():
         names = [row if isinstance(row, str) else f"mix-{row:02d}" for row in rows]
-        placed += [((i + 0.5) / len(names), entry(size, name, mixtures[name])) for i, name in enumerate(names)]
-    placed.sort(key=lambda pair: pair[0])
-    runs = [run for _, run in placed]
-    runs += [entry(size, "natural", mixtures["natural"], seed) for size, seed in REPEATS]
+        for i, name in enumerate(names):
+            placed.append(((i + 0.5) / len(names) + LAG[size], entry(size, name, mixtures[name])))
+    placed += [(place, entry(size, "natural", mixtures["natural"], seed)) for size, seed, place in REPEATS]
+    runs = [run for _, run in sorted(placed, key=lambda pair: pair[0])]
     return {"strategy": "stated design, see tiny_plans.py", "spent": sum(run["flops"] for run in runs), "runs": runs}
+
+
+SHARES = (0.5, 0.25, 0.75, 0.125, 1 / 3, 0.0)
+GENERAL, DOMAIN = "english", "german"
+EVERY_FEW = (0.02, 0.04, 0.06, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+def continual() -> dict[str, Any]:
+    """The plan of the continual runs: tokens count from the base's end."""
+    runs = []
+    for size in ("25k", "60k"):
+        common = {"params": params_of(size), "seed": 0, "lr": RATES[size]}
+        base = {"name": f"{size}-base", "tokens": 2_400_000, "checkpoints": [0.25, 0.5, 0.75, 1.0]}
+        runs.append(base | common | {"mixture": {GENERAL: 1.0, DOMAIN: 0.0}})
+        for share in SHARES:
+            run = {"name": f"{size}-share-{1000 * share:03.0f}", "base": base["name"], "tokens": 1_000_000}
+            shares = {GENERAL: round(1 - share, 6), DOMAIN: round(share, 6)}
+            run |= common | {"warm_up": 20, "checkpoints": list(EVERY_FEW), "mixture": shares}
+            runs.append(run)
+    for run in runs:
+        run["flops"] = 6 * run["params"] * run["tokens"]
+    training = {"targets": [GENERAL, DOMAIN]}
+    return {"strategy": "stated design, see tiny_plans.py", "training": training, "runs": runs}
 
 
 def write(name: str, plan: dict[str, Any]) -> None:
@@ -148,3 +174,4 @@ def write(name: str, plan: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     write("pretrain", pretraining())
+    write("continual", continual())

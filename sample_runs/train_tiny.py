@@ -8,7 +8,9 @@ numbers on the same processor and version of PyTorch.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import copy
+import fcntl
 import gzip
 import json
 import multiprocessing
@@ -87,6 +89,13 @@ def done(run: Run, bases: set[str | None], folders: Folders) -> bool:
 
 def train(run: Run, *, folders: Folders, keep: set[str | None]) -> str:
     """Train one run, write its log (and its weights if its name is in `keep`); returns a line for people."""
+    with alone(folders.state / f"{run.name}.lock") as free:
+        if not free or done(run, keep, folders):
+            return f"{run.name}: in the hands of another process"
+        return train_alone(run, folders, keep)
+
+
+def train_alone(run: Run, folders: Folders, keep: set[str | None]) -> str:
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     started = time.perf_counter()
@@ -100,6 +109,18 @@ def train(run: Run, *, folders: Folders, keep: set[str | None]) -> str:
         f"{name.removeprefix('loss/')} {x:.3f}" for name, x in rows[-1].items() if name.startswith("loss/")
     )
     return f"{run.name}: {rows[-1]['tokens']} tokens in {seconds:.0f} s ({run.tokens / seconds:.0f}/s); {losses}"
+
+
+@contextlib.contextmanager
+def alone(lock: Path) -> Iterator[bool]:
+    """Whether no other process holds the lock, which ends with the process at the latest."""
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 def new_model(run: Run, folders: Folders) -> TinyLM:

@@ -1,0 +1,119 @@
+"""The script of the sample runs: its text, its plans, and a smoke run where PyTorch is there."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import yaml
+
+from mixlaw.logs import read_runs
+
+
+@pytest.fixture
+def script(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Loads a file of sample_runs as a module."""
+    monkeypatch.syspath_prepend(str(checkout / "sample_runs"))
+
+    def load(name: str) -> ModuleType:
+        return importlib.import_module(name)
+
+    return load
+
+
+@pytest.fixture(scope="module")
+def smoke(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Logs of `train_tiny.py --smoke`."""
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("PyTorch is not installed (extra 'samples'): the smoke run is left out")
+    out = tmp_path_factory.mktemp("smoke")
+    train(checkout, "--smoke", "-o", str(out))
+    return out
+
+
+def train(checkout: Path, *arguments: str) -> str:
+    command = [sys.executable, str(checkout / "sample_runs" / "train_tiny.py"), "--processes", "1", *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=300).stderr
+
+
+def rows_of(log: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in gzip.decompress(log.read_bytes()).decode().splitlines()]
+
+
+def test_smoke_trains_two_models(smoke: Path) -> None:
+    base, half = rows_of(smoke / "smoke-base.jsonl.gz"), rows_of(smoke / "smoke-half.jsonl.gz")
+    assert [row["step"] for row in base] == [3, 6]
+    assert [row["tokens"] for row in half] == [0, 6144, 12288]
+    assert base[-1]["params"] == 4920
+    assert half[0]["loss/letters"] == base[-1]["loss/letters"]  # it starts from the base's weights
+    assert half[-1]["loss/letters"] < half[0]["loss/letters"] - 0.1  # letters come in with the second mixture
+    assert base[-1]["loss/digits"] < base[0]["loss/digits"] < 5.55  # ln 256 = 5.545
+    assert half[-1]["meta/drawn/digits"] == half[-1]["meta/drawn/letters"] == 6144
+
+
+def test_smoke_logs_are_read_without_a_map(smoke: Path) -> None:
+    table = read_runs(smoke)
+    assert set(table.runs) == {"smoke-base", "smoke-half"}
+    assert set(table.domains) == set(table.targets) == set(table.benchmarks) == {"digits", "letters"}
+
+
+def test_smoke_again_gives_the_same_bytes_and_skips_what_is_there(smoke: Path, checkout: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "smoke-base.jsonl.gz"
+    train(checkout, "--smoke", "-o", str(tmp_path))
+    assert kept.read_bytes() == (smoke / kept.name).read_bytes()
+    (tmp_path / "smoke-half.jsonl.gz").unlink()
+    assert "2 runs in the plan, 2 to train" in train(checkout, "--smoke", "-o", str(tmp_path))  # the weights are gone
+
+
+def test_committed_plans_are_those_of_the_design(script: Any, checkout: Path) -> None:
+    plans = script("tiny_plans")
+    for name, plan in (("pretrain", plans.pretraining()), ("continual", plans.continual())):
+        assert yaml.safe_load((checkout / f"sample_runs/plans/{name}.yaml").read_text()) == plan
+
+
+def test_half_of_the_pretraining_plan_has_runs_of_every_size(script: Any, checkout: Path) -> None:
+    runs = script("tiny_plans").read_plan(checkout / "sample_runs/plans/pretrain.yaml")
+    half = [run.size for run in runs[: len(runs) // 2]]
+    for size, number in {"25k": 14, "60k": 15, "110k": 9, "310k": 9}.items():
+        assert [run.size for run in runs].count(size) == number
+        assert half.count(size) >= number / 5
+    assert len({run.name for run in runs}) == len(runs)
+    assert len({tuple(run.mixture.values()) for run in runs if run.size == "25k"}) == 14
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [({"mixture": {"a": 0.5}}, "sum to 1"), ({"params": 1_000_000}, "within 5 %")],
+)
+def test_a_run_that_cannot_be_trained_is_refused(script: Any, change: dict[str, Any], message: str) -> None:
+    plans = script("tiny_plans")
+    entry = {"name": "x", "params": 25e3, "tokens": "1e6", "flops": 1.0, "mixture": {"a": 1.0}}
+    assert plans.run_of(entry).size == "25k"
+    with pytest.raises(SystemExit, match=message):
+        plans.run_of(entry | change)
+
+
+def test_no_paragraph_is_trained_on_and_held_out(script: Any) -> None:
+    corpus = script("corpus")
+    notice = "Permission is hereby granted, free of charge, to any person\nobtaining a copy of this software."
+    documents = {
+        f"{i}.txt": f"{notice}\n\n" + f"Text number {i} says this and nothing else. " * 200 for i in range(200)
+    }
+    train, valid = corpus.split(documents)
+    assert len(train) + len(valid) == 200
+    assert sum(map(len, valid)) == pytest.approx(500_000, rel=0.02)
+    assert not set(train) & set(valid)
+    assert sum(text.count("Permission") for text in (*train, *valid)) == 1
+
+
+def test_manual_pages_become_plain_text(script: Any) -> None:
+    page = '.\\" a comment\n.TH LS 1\n.SH NAME\nls \\- list\\f[R] \\fBfiles\\fP\n.B "\\-a"\nit\\(aqs\n'
+    assert script("corpus").plain_manual(page) == "\nNAME\nls - list files\n-a\nit's"

@@ -12,6 +12,8 @@ from mixlaw.check.compare import Comparison, Row
 from mixlaw.check.scores import Scores
 from mixlaw.render.tables import percent, shorten, table
 
+SHOWN = 6
+"""Laws in the table by target."""
 FIGURES = ("error", "spearman", "pairwise", "regret", "optimism")
 
 
@@ -45,11 +47,11 @@ def _number(value: float, digits: int = 4) -> str:
 
 
 def target_table(result: Comparison) -> Table:
-    """Mean relative error of each law on each target."""
-    rows = [r for r in result.rows if math.isfinite(r.error)]
+    """Mean relative error of the best few laws on each target."""
+    rows = [r for r in result.rows if math.isfinite(r.error)][:SHOWN]
     targets = list(rows[0].scores) if rows else []
     body = [[t, *(percent(r.scores[t].error, 2) for r in rows)] for t in targets]
-    return table("Mean relative error by target", ["target", *(r.name for r in rows)], body)
+    return table(f"Mean relative error by target, the best {len(rows)}", ["target", *(r.name for r in rows)], body)
 
 
 def verdict(result: Comparison) -> list[str]:
@@ -71,7 +73,8 @@ def verdict(result: Comparison) -> list[str]:
 def _regrets(best: Row, chosen: list[Row]) -> str:
     least = min(r.decision.regret for r in chosen)
     rules = [f"{r.name} {r.decision.regret:.4f}" for r in chosen if r.order_only]
-    text = f"Choosing the mixture by {best.name} costs {best.decision.regret:.4f} of mean loss against the best held-out run"
+    cost = f"costs {best.decision.regret:.4f} of mean loss against the best held-out run"
+    text = f"Choosing the mixture by {best.name} {cost}"
     if best.decision.regret > least:
         cheapest = [r.name for r in chosen if r.decision.regret == least]
         text += f" ({shorten(cheapest, 3)}: {least:.4f})"

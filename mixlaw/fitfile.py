@@ -43,6 +43,7 @@ def dumps(fits: FitSet) -> str:
                 target: [{"weight": m.weight, **_fit(m.fit)} for m in members]
                 for target, members in fits.members.items()
             },
+            "benchmarks": {task: dict(curve) for task, curve in fits.benchmarks.items()},
         },
         indent=1,
     )
@@ -138,6 +139,7 @@ def _load(content: Mapping[str, Any]) -> FitSet:
         options=FitOptions(**{**options, "selection": selection, "solver": solver, "unique": unique}),
         evidence=content["evidence"],
         widen=content["widen"],
+        benchmarks=content.get("benchmarks", {}),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -95,6 +96,7 @@ class FitSet:
         options: how they were fitted.
         evidence: plain data on how the laws were chosen and how intervals were calibrated.
         widen: by target, the factor by which intervals are widened to cover held-out data.
+        benchmarks: by task, the curve from losses to accuracy as plain data (``mixlaw.benchmark`` reads it).
     """
 
     members: Mapping[str, tuple[Member, ...]]
@@ -104,6 +106,7 @@ class FitSet:
     options: FitOptions = field(default_factory=FitOptions)
     evidence: Mapping[str, object] = field(default_factory=dict)
     widen: Mapping[str, float] = field(default_factory=dict)
+    benchmarks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def single(cls, fits: tuple[Fit, ...], dataset: Dataset, options: FitOptions) -> FitSet:

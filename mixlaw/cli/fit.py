@@ -32,18 +32,24 @@ def fit(
         int, typer.Option("--bootstrap", min=0, help="Bootstrap draws over runs; also calibrates the intervals.")
     ] = 0,
     jobs: Jobs = 1,
+    chance: Annotated[
+        list[str] | None,
+        typer.Option("--chance", help="Chance level of a benchmark, e.g. mmlu=0.25; common ones are known."),
+    ] = None,
     parameters: Annotated[bool, typer.Option("--parameters", help="Also print every parameter.")] = False,
     seed: Seed = 0,
     strict: Strict = False,
     json: Json = False,
 ) -> None:
-    """Fit a mixture law to every loss of a run table."""
+    """Fit a mixture law to every loss of a run table, and its benchmarks from the losses."""
     from mixlaw import fitfile
+    from mixlaw.benchmark import add_benchmarks, curves, parse_chances
     from mixlaw.cli import output as out
     from mixlaw.cli.choices import executor, fit_options
     from mixlaw.fitting import Request, fit_table, named_laws
     from mixlaw.logs import read_runs
     from mixlaw.render import fit as render
+    from mixlaw.render.benchmark import curve_table
 
     options = fit_options(
         starts=starts, drop_early=drop_early, checkpoints=checkpoints, loss=loss, delta=delta,
@@ -53,6 +59,7 @@ def fit(
     table = read_runs(runs)
     with out.progress("fitting") as advance, executor(jobs) as pool:
         fits = fit_table(table, request, executor=pool, progress=advance)
+        fits = add_benchmarks(fits, table, chances=parse_chances(chance or []))
     text = fitfile.dumps(fits)
     if output is not None:
         out.write_to(output, text)
@@ -60,6 +67,8 @@ def fit(
         out.write_result(text)
         return
     out.show(render.fit_table(fits), *([render.parameter_table(fits)] if parameters else []))
+    if fits.benchmarks:
+        out.show(curve_table(curves(fits)))
     out.remark(render.data_line(fits))
     out.remarks(render.choice_lines(fits))
     out.remarks(f"flag {line}" for line in render.doubts(fits))

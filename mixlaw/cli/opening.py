@@ -16,6 +16,7 @@ def open_fits(path: Path, *, law: str = "capacity", seed: int = 0) -> FitSet:
         InputError: when the file is neither.
     """
     from mixlaw import fitfile
+    from mixlaw.benchmark import add_benchmarks
     from mixlaw.cli import output as out
     from mixlaw.errors import InputError
     from mixlaw.files import read_text
@@ -32,4 +33,5 @@ def open_fits(path: Path, *, law: str = "capacity", seed: int = 0) -> FitSet:
     table = read_runs(path)
     out.remark(f"{path} is a run table: fitting {law} first (mixlaw fit keeps the fit)")
     with out.progress("fitting") as advance:
-        return fit_table(table, Request(named_laws(law), FitOptions(seed=seed)), progress=advance)
+        fits = fit_table(table, Request(named_laws(law), FitOptions(seed=seed)), progress=advance)
+    return add_benchmarks(fits, table)

@@ -38,10 +38,14 @@ def predict(
 def _predict_one(
     fits: FitSet, mixture: str | None, params: str | None, tokens: str | None, output: Path | None, json: bool
 ) -> None:
+    from dataclasses import asdict
+
+    from mixlaw.benchmark import curves, predict_accuracies
     from mixlaw.cli import output as out
     from mixlaw.files import to_json
     from mixlaw.mixture import Mixture
     from mixlaw.render import predict as render
+    from mixlaw.render.benchmark import accuracy_table
     from mixlaw.units import parse_positive
 
     chosen = Mixture.parse(mixture) if mixture else Mixture.uniform(fits.domains)
@@ -50,15 +54,20 @@ def _predict_one(
     shares = chosen.vector(fits.domains)
     predictions = fits.predict(fits.inputs(shares[None], size, length))
     flags = fits.flags_at(shares, size, length)
+    accuracies = predict_accuracies(fits, fits.inputs(shares[None], size, length))
     if json or output is not None:
         predicted = {
             t: {"value": float(p.value[0]), "low": float(p.low[0]), "high": float(p.high[0])}
             for t, p in predictions.items()
         }
         content = {"mixture": dict(chosen.shares), "params": size, "tokens": length, "predicted": predicted}
+        if fits.benchmarks:
+            content["benchmarks"] = {task: asdict(found) for task, found in accuracies.items()}
         out.write_to(output, to_json({**content, "flags": [f.name for f in flags]}))
     if not json:
         out.show(render.prediction_table(predictions, fits.units))
+        if fits.benchmarks:
+            out.show(accuracy_table(accuracies, curves(fits)))
     out.remarks(f"flag {flag}" for flag in flags)
 
 

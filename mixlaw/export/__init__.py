@@ -106,7 +106,8 @@ def render(
         )
     written = chosen.write(order)
     places = _place_remarks(order) if chosen.about.placed else ()
-    return Written(written.text, (*written.remarks, *places, *_stage_remarks(order), *_supply_remarks(order)))
+    remarks = (*_sum_remarks(recipe), *written.remarks, *places, *_stage_remarks(order), *_supply_remarks(order))
+    return Written(written.text, remarks)
 
 
 def check(
@@ -137,6 +138,11 @@ def check(
     except InputError as error:
         error.where = ", ".join(part for part in (where, error.where) if part)
         raise
+
+
+def _sum_remarks(recipe: Recipe) -> Iterable[str]:
+    if any(mixture.rescaled for mixture in (recipe.mixture, *(stage.mixture for stage in recipe.stages))):
+        yield "shares that did not sum to 1 were rescaled"
 
 
 def _place_remarks(order: Order) -> Iterable[str]:

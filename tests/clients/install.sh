@@ -25,6 +25,7 @@ client megatron-core "megatron-core==0.16.1"
 client datasets "datasets==5.2.0"
 client ai2-olmo-core "ai2-olmo-core==3.0.0"
 # mosaicml-streaming asks for torchvision, which it uses for images alone: install it without, then the rest by hand.
+# (pip then lists what else it would have liked; none of that is needed for local shards.)
 client mosaicml-streaming --no-deps "mosaicml-streaming==0.13.0"
 client mosaicml-streaming numpy pyyaml tqdm requests xxhash zstd brotli python-snappy catalogue transformers pillow
 

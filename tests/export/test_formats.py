@@ -264,6 +264,12 @@ def test_supply_and_places_are_remarked_on(recipe, domains):
     assert "the domain's name stands in: web, code, math" in render("megatron", recipe).remarks[0]
 
 
+def test_rescaled_shares_are_remarked_on():
+    assert render("table", Recipe(Mixture({"web": 0.602, "code": 0.4}))).remarks == (
+        "shares that did not sum to 1 were rescaled",
+    )
+
+
 def test_remote_streams_get_a_cache_of_their_own(recipe):
     facts = {"a b": Domain(paths=("s3://x/a",)), "a/b": Domain(paths=("s3://x/b",))}
     text = render("streaming", Recipe(Mixture({"a b": 0.5, "a/b": 0.5})), domains=Domains(facts)).text

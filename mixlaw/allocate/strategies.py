@@ -1,0 +1,89 @@
+"""How many runs of each size: shapes with names, and the spend that fills a budget in a shape."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mixlaw.allocate.menu import Indices
+from mixlaw.errors import InputError, UsageError
+from mixlaw.laws.base import Floats
+
+OPTIMAL = "optimal"
+LEVELS = (0, 1, 2, 4)
+"""Relative numbers of runs that an optimal plan tries at each size."""
+MOST_SHAPES = 256
+
+
+def _ends(count: int, between: float) -> list[float]:
+    """As many runs at the smallest as at the largest size."""
+    return [4.0 if i in (0, count - 1) else between for i in range(count)]
+
+
+SHAPES: dict[str, Callable[[Floats], list[float]]] = {
+    "uniform": lambda prices: [1.0] * len(prices),
+    "equal-flops": lambda prices: [float(x) for x in prices.max() / prices],
+    "pyramid": lambda prices: [2.0 ** (len(prices) - 1 - i) for i in range(len(prices))],
+    "hourglass": lambda prices: _ends(len(prices), 1.0),
+    "ends": lambda prices: _ends(len(prices), 0.0),
+    "top": lambda prices: [1.0] * (len(prices) - 1) + [4.0],
+}
+"""Relative numbers of runs by size, the smallest first, from the price of a run of each size."""
+
+STRATEGIES = (OPTIMAL, *SHAPES)
+
+
+def shape(name: str, prices: Floats) -> Floats:
+    """Relative numbers of runs of a named strategy, shape (L,).
+
+    Raises:
+        UsageError: for a name that is not in ``SHAPES``.
+    """
+    if name not in SHAPES:
+        raise UsageError(f"--strategy among {', '.join(STRATEGIES)}", repr(name))
+    return np.array(SHAPES[name](prices))
+
+
+def fill(ratio: Floats, prices: Floats, stock: Indices, *, budget: float) -> Indices:
+    """Numbers of runs, shape (L,), in about this ratio and never above the budget.
+
+    What is left after whole multiples buys runs of the size that is furthest behind its ratio and still affordable.
+
+    Raises:
+        InputError: when the budget does not buy one run.
+    """
+    unit = budget / float(ratio @ prices)
+    counts = np.minimum(np.floor(ratio * unit + 1e-9), stock).astype(np.intp)
+    while counts @ prices > budget:  # rounding of the last bit
+        counts[np.argmax(counts * prices)] -= 1
+    while True:
+        affordable = (prices <= budget - counts @ prices) & (ratio > 0) & (counts < stock)
+        if not affordable.any():
+            break
+        counts[int(np.argmax(np.where(affordable, ratio * unit - counts, -np.inf)))] += 1
+    if not counts.any():
+        raise InputError("a budget that buys at least one run", f"{budget:.3g}, the cheapest costs {prices.min():.3g}")
+    return counts
+
+
+def all_counts(prices: Floats, stock: Indices, *, budget: float, rng: np.random.Generator) -> list[Indices]:
+    """Numbers of runs worth comparing: every named shape and every ratio over ``LEVELS`` (a sample of many)."""
+    levels = list(itertools.product(LEVELS, repeat=len(prices))) if len(prices) <= 8 else []
+    while len(prices) > 8 and len(levels) < MOST_SHAPES:
+        levels.append(tuple(int(x) for x in rng.choice(LEVELS, len(prices))))
+    ratios = [np.array(level, dtype=float) for level in levels if max(level) == max(LEVELS)]
+    if len(ratios) > MOST_SHAPES:
+        ratios = [ratios[i] for i in np.sort(rng.choice(len(ratios), MOST_SHAPES, replace=False))]
+    ratios = [shape(name, prices) for name in SHAPES] + ratios
+    reachable = [r for r in ratios if (prices[r > 0] <= budget).any()]
+    found = {tuple(int(c) for c in fill(r, prices, stock, budget=budget)) for r in reachable}
+    if not found:
+        fill(np.ones(len(prices)), prices, stock, budget=budget)  # raises, with the price of the cheapest run
+    return [np.array(c, dtype=np.intp) for c in sorted(found)]
+
+
+def described(counts: Sequence[int], labels: Sequence[str]) -> str:
+    """``12 x 60M, 3 x 1B``."""
+    return ", ".join(f"{n} x {label}" for n, label in zip(counts, labels, strict=True) if n)

@@ -76,7 +76,7 @@ def try_laws(
 ) -> list[Trial]:
     """Try several laws, in the executor if there is one; the results do not depend on it."""
     options = replace(options, strict=False)
-    jobs = [list(column) for column in zip(*((n, table, parts, options) for n in names), strict=True)]
+    jobs = (list(names), *([thing] * len(names) for thing in (table, parts, options)))
     results = executor.map(try_law, *jobs) if executor else map(try_law, *jobs)
     trials = []
     for trial in results:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,9 +76,8 @@ def try_laws(
     progress: Callable[[float], None] | None = None,
 ) -> list[Trial]:
     """Try several laws, in the executor if there is one; the results do not depend on it."""
-    options = replace(options, strict=False)
-    jobs = (list(names), *([thing] * len(names) for thing in (table, parts, options)))
-    results = executor.map(try_law, *jobs) if executor else map(try_law, *jobs)
+    job = partial(try_law, table=table, parts=parts, options=replace(options, strict=False))
+    results = executor.map(job, names) if executor else map(job, names)
     trials = []
     for trial in results:
         trials.append(trial)

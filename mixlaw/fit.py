@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
@@ -18,6 +17,7 @@ from mixlaw.flags import Flag
 from mixlaw.laws import FORMS, bound
 from mixlaw.laws.base import DomainLaw, Floats, Inputs, Law, Regressor
 from mixlaw.laws.repeated import Unique, effective
+from mixlaw.problems import LogModel, problems_for, shrunk
 from mixlaw.solver import Problems, Solution, SolverOptions, minimise, polish
 
 FIRST_STAGE = 60
@@ -44,6 +44,7 @@ class FitOptions:
         seed: of the starting points.
         strict: a fit that did not converge is an error.
         unique: domain and unique tokens, where a law is to count repeated tokens for less.
+        shrink: pull of each target's domain coefficients towards those that all targets share.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -52,6 +53,7 @@ class FitOptions:
     seed: int = 0
     strict: bool = False
     unique: Unique = ()
+    shrink: float = 0.0
 
     def __post_init__(self) -> None:
         if self.starts < 1:
@@ -126,25 +128,6 @@ class Fit:
         return {p.name: (v, float(e)) for p, v, e in zip(parameters, values, scaled, strict=True)}
 
 
-@dataclass(frozen=True)
-class LogModel:
-    """A law on rows, in logarithms, as the solver wants it."""
-
-    law: Law
-    inputs: Inputs
-
-    def values(self, theta: Floats) -> Floats:
-        """Log predictions, shape (B, n)."""
-        return np.log(self.law.predict(theta, self.inputs))
-
-    def jacobian(self, theta: Floats) -> tuple[Floats, Floats]:
-        """Log predictions (B, n) and their derivatives (B, n, P)."""
-        predicted = self.law.predict(theta, self.inputs)
-        gradient = self.law.gradient(theta, self.inputs)
-        gradient /= predicted[..., None]
-        return np.log(predicted), gradient
-
-
 def form_for(law: Law, dataset: Dataset) -> Law:
     """The law itself, or its richest reduced form that the data can support.
 
@@ -212,8 +195,13 @@ def served(law: Law, dataset: Dataset) -> tuple[str, ...]:
 
 def _batch(form: Law, dataset: Dataset, options: FitOptions, progress: Callable[[float], None] | None) -> list[Fit]:
     """Fit each target by itself."""
-    problems, start = _problems(form, dataset, options)
+    problems, start = problems_for(form, dataset, starts=options.starts, seed=options.seed)
     solution = _in_two_stages(problems, start, options, progress)
+    if options.shrink and options.solver.ridge and len(dataset.targets) > 1:
+        best = solution.theta[_best_of(solution, options.starts)]
+        strength = options.shrink / options.solver.ridge
+        problems = shrunk(problems, best, form, dataset.inputs.domains, strength=strength)
+        solution = minimise(problems, solution.theta, options=options.solver, progress=progress)
     fits = []
     for index, target in enumerate(dataset.targets):
         mine = np.arange(index * options.starts, (index + 1) * options.starts)
@@ -268,45 +256,6 @@ def _train(form: Regressor, dataset: Dataset, options: FitOptions) -> list[Fit]:
     return fits
 
 
-def bounds(form: Law, domains: Sequence[str]) -> tuple[Floats, Floats, Floats]:
-    """Lower bounds, upper bounds and priors of a parameter vector, each of shape (P,)."""
-    parameters = form.parameters(domains)
-    return (
-        np.array([p.lower for p in parameters]),
-        np.array([p.upper for p in parameters]),
-        np.array([p.prior for p in parameters]),
-    )
-
-
-def regulariser(form: Law, domains: Sequence[str], centre: Floats) -> tuple[Floats, Floats]:
-    """Where each entry is pulled, of the shape of ``centre`` (..., P), and how strongly in units of the ridge (P,).
-
-    Entries with a prior of their own go there; the others go to ``centre``.
-    """
-    parameters = form.parameters(domains)
-    pull = np.array([p.pull for p in parameters])
-    return np.where(pull > 0, [p.prior for p in parameters], centre), np.where(pull > 0, pull, 1.0)
-
-
-def _problems(form: Law, dataset: Dataset, options: FitOptions) -> tuple[Problems, Floats]:
-    lower, upper, _ = bounds(form, dataset.inputs.domains)
-    starts = []
-    for index, target in enumerate(dataset.targets):
-        present = dataset.weights[index] > 0
-        if not present.any():
-            raise InputError("at least one loss for every target", f"none for {target!r} in the rows used")
-        rng = np.random.default_rng([options.seed, zlib.crc32(target.encode())])
-        rows, y = dataset.inputs.rows(present), np.exp(dataset.log_y[index, present])
-        starts.append(np.clip(form.starts(rows, y, rng, options.starts), lower, upper))
-    start = np.concatenate(starts)
-    # The ridge pulls towards the mean start of the target, which is where a look at the data alone would put theta.
-    centre = np.repeat([s.mean(axis=0) for s in starts], options.starts, axis=0)
-    prior, pull = regulariser(form, dataset.inputs.domains, centre)
-    which = np.repeat(np.arange(len(dataset.targets)), options.starts)
-    model = LogModel(form, dataset.inputs)
-    return Problems(model, dataset.log_y, dataset.weights, which, which, lower, upper, prior, pull), start
-
-
 def _in_two_stages(
     problems: Problems, start: Floats, options: FitOptions, progress: Callable[[float], None] | None
 ) -> Solution:
@@ -327,6 +276,12 @@ def _in_two_stages(
     for name in ("theta", "objective", "gradient", "converged", "iterations"):
         getattr(first, name)[going] = getattr(second, name)
     return first
+
+
+def _best_of(solution: Solution, starts: int) -> NDArray[np.intp]:
+    """Index of the best start of each target, shape (T,)."""
+    best = solution.objective.reshape(-1, starts).argmin(axis=1)
+    return np.asarray(best + starts * np.arange(len(best)))
 
 
 def _finish(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from mixlaw.check.auto import choose
 from mixlaw.check.bootstrap import bootstrap
 from mixlaw.check.calibrate import calibrate
+from mixlaw.check.shrink import choose_strength, needed
 from mixlaw.dataset import Dataset
 from mixlaw.errors import InputError, UsageError
 from mixlaw.fit import FitOptions, fit_law
@@ -28,11 +29,14 @@ class Request:
         laws: names; ``("auto",)`` chooses and weights them on held-out data.
         options: how to fit.
         bootstrap: number of bootstrap draws; 0 for none.
+        shrink: strength of the pull towards coefficients shared over targets; None chooses it by cross-validation
+            where there are fewer than 2 (K + 1) runs, and is 0 elsewhere.
     """
 
     laws: tuple[str, ...] = (DEFAULT_LAW,)
     options: FitOptions = field(default_factory=FitOptions)
     bootstrap: int = 0
+    shrink: float | None = None
 
 
 def fit_table(
@@ -50,13 +54,12 @@ def fit_table(
     """
     request = request or Request()
     report = progress or (lambda done: None)
-    options = request.options
+    options, evidence = _with_shrinkage(table, request)
     if not table.domains:
         raise InputError("mixture columns (mix/<domain>)", "a table without any", hint="See mixlaw ingest --help.")
-    evidence: dict[str, object] = {}
     if request.laws == (AUTO,):
         choice = choose(table, options, executor=executor, progress=lambda done: report(0.4 * done))
-        weights, evidence = choice.weights, choice.as_evidence()
+        weights, evidence = choice.weights, {**evidence, **choice.as_evidence()}
     else:
         weights = {named(name).name: 1 / len(request.laws) for name in request.laws}
     dataset = Dataset.build(table, options.selection)
@@ -73,6 +76,17 @@ def fit_table(
     fits = calibrate(fits, table, weights, executor=executor)
     report(1.0)
     return fits
+
+
+def _with_shrinkage(table: RunTable, request: Request) -> tuple[FitOptions, dict[str, object]]:
+    """The options with the shrinkage that was asked for, or that few runs ask for by themselves."""
+    if request.shrink is not None:
+        return replace(request.options, shrink=request.shrink), {}
+    if not table.domains or not needed(table):
+        return request.options, {}
+    law = DEFAULT_LAW if request.laws == (AUTO,) else request.laws[0]
+    chosen = choose_strength(table, law, request.options)
+    return replace(request.options, shrink=chosen.strength), chosen.as_evidence()
 
 
 def named_laws(text: str) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 ORDER = [
-    "errors", "files", "units", "mixture", "domains", "runs", "logs", "laws", "flags", "dataset", "solver", "diagnose",
-    "fit", "fits", "fitfile", "check", "fitting", "predicting", "benchmark", "cmr", "optimize", "allocate", "export",
+    "errors", "files", "units", "mixture", "domains", "runs", "logs", "laws", "flags", "dataset", "solver", "problems",
+    "diagnose", "fit", "fits", "fitfile", "check", "fitting", "predicting", "benchmark", "cmr", "optimize", "allocate", "export",
     "render", "cli",
 ]  # fmt: skip
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from mixlaw.fit import LogModel
 from mixlaw.laws import EXAMPLES, LAWS
+from mixlaw.problems import LogModel
 from mixlaw.solver import Problems, SolverOptions, minimise, penalty, polish
 
 

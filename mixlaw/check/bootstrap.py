@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from mixlaw.check.holdout import SAME_SIZE
 from mixlaw.dataset import Dataset
-from mixlaw.fit import Fit, FitOptions, LogModel, bounds, regulariser
+from mixlaw.fit import Fit, FitOptions
 from mixlaw.fits import FitSet, Member
+from mixlaw.problems import LogModel, bounds, regulariser
 from mixlaw.solver import Problems, minimise
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mixlaw.cmr.data import SizeData, distinct
 from mixlaw.cmr.flags import Doubt, Flag
 from mixlaw.cmr.sharelaw import fit_power
-from mixlaw.fit import LogModel, bounds
+from mixlaw.problems import LogModel, bounds
 from mixlaw.laws.base import Inputs
 from mixlaw.laws.dcpt import STILL, UNSIZED, Dcpt
 from mixlaw.solver import Problems, SolverOptions, minimise

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mixlaw.diagnose import Geometry, geometry
-from mixlaw.fit import LogModel, bounds
+from mixlaw.problems import LogModel, bounds
 from mixlaw.laws import EXAMPLES, bound
 from mixlaw.laws.base import Floats, Inputs, Law, Parameter
 

@@ -90,9 +90,10 @@ class RunTable:
             raise InputError("at least one row", "none")
         frame = _check_columns(frame).reset_index(drop=True)
         frame, units = _take_units(frame, dict(units or {}))
-        frame["run"] = frame["run"].map(_run_name)
+        frame["run"] = _run_names(frame["run"])
         for name in frame.columns[frame.columns.str.match(r"mix/|loss/|bench/") | frame.columns.isin(NUMBERS)]:
-            frame[name] = _numeric(frame[name], where)
+            if frame[name].dtype != np.float64:
+                frame[name] = _numeric(frame[name], where)
         _check_numbers(frame, where)
         _check_losses(frame, where, repairs)
         _check_benchmarks(frame, where)
@@ -201,7 +202,13 @@ def _check_columns(frame: pd.DataFrame) -> pd.DataFrame:
     prefixes = ("mix/", "loss/", "bench/", "meta/")
     columns = [c for c in order if c in frame.columns]
     columns += [c for p in prefixes for c in frame.columns if c.startswith(p)]
-    return frame[columns]
+    return frame if columns == list(frame.columns) else frame[columns]
+
+
+def _run_names(runs: pd.Series) -> pd.Series:
+    """Run names as text, each distinct one looked at once."""
+    codes, names = pd.factorize(runs, use_na_sentinel=False)
+    return pd.Series(np.array([_run_name(n) for n in names], dtype=object)[codes], index=runs.index, name="run")
 
 
 def _run_name(value: object) -> str:
@@ -277,17 +284,19 @@ def _check_mixtures(frame: pd.DataFrame, where: Callable[[int], str], repairs: R
     columns = [c for c in frame.columns if c.startswith("mix/")]
     if not columns:
         return
-    weights = frame[columns].to_numpy(dtype=np.float64)
-    row = _first((~np.isfinite(weights) | (weights < 0)).any(axis=1))
-    if row is not None:
-        bad = int(np.flatnonzero(~np.isfinite(weights[row]) | (weights[row] < 0))[0])
-        got = "nothing" if np.isnan(weights[row, bad]) else f"{weights[row, bad]:g}"
-        hint = "Write 0 for a domain that the run does not use."
-        raise InputError(f"a finite share >= 0 in column {columns[bad]!r}", got, where=where(row), hint=hint)
-    sums = weights.sum(axis=1)
+    sums = np.zeros(len(frame))
+    for name in columns:
+        shares = frame[name].to_numpy()
+        row = _first(~np.isfinite(shares) | (shares < 0))
+        if row is not None:
+            got = "nothing" if np.isnan(shares[row]) else f"{shares[row]:g}"
+            hint = "Write 0 for a domain that the run does not use."
+            raise InputError(f"a finite share >= 0 in column {name!r}", got, where=where(row), hint=hint)
+        sums += shares
+    scale = 1.0
     if np.all(np.abs(sums - 100) <= 100 * SUM_TOLERANCE):
         repairs.add("mixtures in percent divided by 100", len(frame))
-        weights, sums = weights / 100, sums / 100
+        scale, sums = 100.0, sums / 100
     row = _first(np.abs(sums - 1) > SUM_TOLERANCE * (1 + 1e-9))
     if row is not None:
         raise InputError(
@@ -296,17 +305,28 @@ def _check_mixtures(frame: pd.DataFrame, where: Callable[[int], str], repairs: R
             where=where(row),
         )
     repairs.add("mixtures rescaled to sum to 1", int((np.abs(sums - 1) > _ROUNDING).sum()))
-    frame[columns] = weights / np.where(np.abs(sums - 1) > _EXACT, sums, 1)[:, None]
+    divisor = np.where(np.abs(sums - 1) > _EXACT, sums, 1.0) * scale
+    if np.any(divisor != 1):
+        for name in columns:
+            frame[name] = frame[name].to_numpy() / divisor
 
 
 def _ordered(frame: pd.DataFrame, repairs: Repairs) -> pd.DataFrame:
     """Sort by step (or tokens) within runs and merge repeated checkpoints, keeping the last written."""
     key = next((k for k in ("step", "tokens") if k in frame.columns and frame[k].notna().any()), None)
-    order = pd.factorize(frame["run"])[0]
-    keys = [order] if key is None else [frame[key].to_numpy(), order]
-    frame = frame.iloc[np.lexsort(keys)]
+    runs = pd.factorize(frame["run"])[0]
+    axis = None if key is None else frame[key].to_numpy()
+    if not _in_order(runs, axis):
+        keys = [runs] if axis is None else [axis, runs]
+        frame = frame.iloc[np.lexsort(keys)]
     if key is None:
         return frame.reset_index(drop=True)
     repeated = frame.duplicated(["run", key], keep="last") & frame[key].notna()
     repairs.add(f"repeated (run, {key}) merged: the last written is kept", int(repeated.sum()))
-    return frame[~repeated].reset_index(drop=True)
+    return (frame[~repeated] if repeated.any() else frame).reset_index(drop=True)
+
+
+def _in_order(runs: NDArray[np.intp], axis: Floats | None) -> bool:
+    """Whether rows are grouped by run and in order within each."""
+    step = np.diff(runs)
+    return bool((step >= 0).all() and (axis is None or ((step > 0) | (np.diff(axis) >= 0)).all()))

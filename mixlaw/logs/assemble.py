@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import union_categoricals
 
 from mixlaw.errors import InputError
 from mixlaw.logs.diverged import diverged
 from mixlaw.logs.facts import apply_facts, fill_shares, note_lacking
 from mixlaw.logs.merge import merge_rows, varies
 from mixlaw.logs.names import align
-from mixlaw.logs.naming import clean_ids, derive_runs, split_by_size
+from mixlaw.logs.naming import as_runs, clean_ids, derive_runs, rows_of_runs, split_by_size
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part, Skip
 from mixlaw.logs.report import FileReport, Report, shorten
@@ -33,6 +35,7 @@ _WORKING = (
     "meta/state",
 )
 """Columns that serve the checks and conversions here and are not kept."""
+_LARGE = 5_000_000  # cells: a frame of more is never copied as a whole
 
 
 @dataclass
@@ -42,14 +45,33 @@ class _Table:
     parts: list[Part] = field(default_factory=list)
 
     def frame(self, code: int) -> pd.DataFrame:
-        """Rows of the file with their places; the parts are freed."""
-        first = self.parts[0]
-        lines = np.concatenate([p.lines for p in self.parts]).astype(np.int32)
-        frame = pd.concat([p.frame for p in self.parts], ignore_index=True) if len(self.parts) > 1 else first.frame
-        self.parts = [first]
-        frame = frame.assign(**{LINE: lines})
-        frame[FILE], frame[FINAL] = np.int32(code), first.final
-        return frame
+        """Rows of the file with their places; the parts are freed column by column."""
+        parts, self.parts = self.parts, [self.parts[0]]
+        lines = np.concatenate([p.lines for p in parts]).astype(np.int32)
+        frame = _whole(parts[0].frame) if len(parts) == 1 else _stacked([p.frame for p in parts])
+        places = {FILE: np.full(len(frame), code, dtype=np.int32), LINE: lines}
+        return frame.assign(**places, **{FINAL: parts[0].final})
+
+
+def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
+    """Frames below each other, one column at a time so that memory holds one column twice at most."""
+    names = list(dict.fromkeys(c for f in frames for c in f.columns))
+    sizes = [len(f) for f in frames]
+    columns: dict[str, Any] = {}
+    for name in names:
+        pieces = [f.pop(name) if name in f else pd.Series(np.nan, index=f.index) for f in frames]
+        if any(isinstance(p.dtype, pd.CategoricalDtype) for p in pieces):
+            columns[name] = union_categoricals([p.astype("category") for p in pieces])
+        elif all(p.dtype == np.float64 for p in pieces):
+            columns[name] = np.concatenate([p.to_numpy() for p in pieces])
+        else:
+            columns[name] = pd.concat([p.astype(object) for p in pieces], ignore_index=True)
+    return _whole(pd.DataFrame(columns, index=pd.RangeIndex(sum(sizes)), copy=False))
+
+
+def _whole(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame of few cells in one block, since pandas is slow on many small ones; a large one as it is."""
+    return frame.copy() if frame.size < _LARGE else frame
 
 
 class Assembly:
@@ -99,12 +121,13 @@ class Assembly:
         frames = [self._named(i, t) for i, t in enumerate(self._tables.values())]
         _resolve_aliases(frames, list(self._tables.values()), sheet)
         _check_keys(frames, sources, self.options)
-        frame = pd.concat(frames, ignore_index=True) if len(frames) > 1 else frames[0]
+        frame = _stacked(frames) if len(frames) > 1 else frames[0]
         del frames
         self._tables.clear()
         frame = self._without(frame, frame["run"].isna().to_numpy(), "no run name", sources)
-        unwanted = frame["run"].map({r: self._unwanted(r) for r in frame["run"].unique()}).to_numpy(dtype=bool)
-        frame = self._without(frame, unwanted, "run left out by --skip", sources, asked=True)
+        frame = self._without(
+            frame, rows_of_runs(frame["run"], self._unwanted), "run left out by --skip", sources, asked=True
+        )
         frame = self._without_doubtful(frame, sources)
         frame = apply_facts(frame, self.options, sheet, self.report)
         frame = merge_rows(frame, self.report, sources)
@@ -125,11 +148,13 @@ class Assembly:
         if self.options.join is not None and part.table:
             raise InputError(f"a column {self.options.join!r} in every file (--join)", "none", where=part.source)
         if self.options.run is not None or not part.table:
-            return frame.assign(run=self.options.run or part.run)
+            return frame.assign(
+                run=as_runs(np.full(len(frame), self.options.run or part.run, dtype=object), frame.index)
+            )
         several = len(self._tables) > 1
-        names, remark = derive_runs(frame, part.run or "" if several or _is_one(frame) else "")
+        names, remark = derive_runs(frame, part.run or "run" if several or _is_one(frame) else "")
         self.report.note(f"{part.source}: {remark}")
-        return frame.assign(run=names.replace("", part.run))
+        return frame.assign(run=names)
 
     def _without(
         self, frame: pd.DataFrame, rows: NDArray[np.bool_], why: str, sources: list[str], *, asked: bool = False
@@ -210,7 +235,7 @@ def _resolve_aliases(frames: list[pd.DataFrame], tables: list[_Table], sheet: Sh
         words = (part.run or "", *part.aliases)
         match = next((w for w in words if w in known or sheet.names(w)), None)
         if part.aliases and match is not None:
-            frames[i] = frames[i].assign(run=match)
+            frames[i] = frames[i].assign(run=as_runs(np.full(len(frames[i]), match, dtype=object), frames[i].index))
 
 
 def _untrained(frame: pd.DataFrame) -> NDArray[np.bool_]:

@@ -22,7 +22,7 @@ def diverged(frame: pd.DataFrame) -> dict[str, str]:
     signs = [c for c in ("meta/nan_iterations", "meta/grad_norm", "meta/train_loss") if c in frame]
     if not signs:
         return {}
-    found = {str(run): _sign(rows) for run, rows in frame.groupby("run", sort=False)}
+    found = {str(run): _sign(rows) for run, rows in frame.groupby("run", sort=False, observed=True)}
     return {run: why for run, why in found.items() if why}
 
 

@@ -29,7 +29,7 @@ def merge_rows(frame: pd.DataFrame, report: Report, sources: list[str]) -> pd.Da
     stepped, stepless = frame[~free], frame[free]
     if len(stepless) and not stepless["run"].is_unique:
         report.merged += len(stepless) - stepless["run"].nunique()
-        stepless = stepless.groupby("run", sort=False, as_index=False).last()
+        stepless = stepless.groupby("run", sort=False, as_index=False, observed=True).last()
     if len(stepped) and len(stepless):
         stepped, stepless = _broadcast(stepped, stepless, report)
     stepped = _merge_checkpoints(stepped, report)
@@ -79,7 +79,7 @@ def varies(cells: pd.Series) -> bool:
 def _broadcast(stepped: pd.DataFrame, stepless: pd.DataFrame, report: Report) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Facts about a run go to all its rows, results without a step to its last row."""
     known = stepless["run"].isin(stepped["run"].unique()).to_numpy()
-    facts, rest = stepless[known].set_index("run"), stepless[~known]
+    facts, rest = stepless[known].assign(run=lambda f: f["run"].astype(object)).set_index("run"), stepless[~known]
     if not len(facts):
         return stepped, rest
     report.merged += len(facts)
@@ -88,7 +88,7 @@ def _broadcast(stepped: pd.DataFrame, stepless: pd.DataFrame, report: Report) ->
     at_end[last] = True
     values: dict[str, pd.Series] = {}
     for name in (c for c in facts.columns if c not in (*_PLACES, "step", "tokens") and facts[c].notna().any()):
-        mapped = stepped["run"].map(facts[name])
+        mapped = stepped["run"].astype(object).map(facts[name])
         if name.startswith(_METRIC):
             mapped = mapped.where(at_end)
             report.note(f"results without a step belong to the last checkpoint of their run ({name})")
@@ -106,7 +106,7 @@ def _merge_checkpoints(frame: pd.DataFrame, report: Report) -> pd.DataFrame:
     repeated = keyed.duplicated(keys, keep=False)
     if not repeated.any():
         return frame
-    groups = keyed[repeated].groupby(keys, sort=False)
+    groups = keyed[repeated].groupby(keys, sort=False, observed=True)
     merged = groups.last().reset_index()
     _count_conflicts(keyed[repeated], keys, report)
     report.merged += int(repeated.sum()) - len(merged)
@@ -122,6 +122,6 @@ def _count_conflicts(rows: pd.DataFrame, keys: list[str], report: Report) -> Non
     if not metrics:
         return
     values = rows[metrics]
-    later = rows.groupby(keys, sort=False)[metrics].transform("last")
+    later = rows.groupby(keys, sort=False, observed=True)[metrics].transform("last")
     overwritten = (values.notna() & (values != later)).any(axis=1)
     report.repairs.add("repeated (run, step): the last written is kept", int(overwritten.sum()))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -48,15 +50,32 @@ def step_in(text: str) -> int | None:
 
 
 def clean_ids(cells: pd.Series) -> pd.Series:
-    """Run names as text: ``1.0`` and `` 1`` are ``1``; a missing name stays missing."""
-    names, codes = _factor(cells)
-    clean = np.array([*(_clean_id(n) for n in names), None], dtype=object)
-    return pd.Series(clean[codes], index=cells.index, dtype=object)
-
-
-def _factor(cells: pd.Series) -> tuple[list[object], np.ndarray]:
+    """Run names as categories: ``1.0`` and `` 1`` are ``1``; a missing name stays missing."""
     codes, names = pd.factorize(cells)
-    return list(names), codes
+    clean = [_clean_id(n) for n in names]
+    return (
+        as_runs(np.array([*clean, None], dtype=object)[codes], cells.index)
+        if len(set(clean)) < len(clean)
+        else (pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(clean, dtype=object)), index=cells.index))
+    )
+
+
+def as_runs(names: Any, index: pd.Index) -> pd.Series:
+    """Run names as categories in order of appearance."""
+    codes, seen = pd.factorize(pd.Series(names, index=index, dtype=object))
+    return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(seen, dtype=object)), index=index)
+
+
+def per_run(runs: pd.Series, values: Mapping[str, float]) -> np.ndarray:
+    """A number for each row by its run, NaN for runs without one."""
+    known = [values.get(str(name), np.nan) for name in runs.cat.categories]
+    return np.array([*known, np.nan])[runs.cat.codes.to_numpy()]
+
+
+def rows_of_runs(runs: pd.Series, wanted: Callable[[str], bool]) -> np.ndarray:
+    """Which rows are of runs whose name is wanted, shape (n,)."""
+    names = [wanted(str(name)) for name in runs.cat.categories]
+    return np.array([*names, False])[runs.cat.codes.to_numpy()]
 
 
 def _clean_id(name: object) -> str:
@@ -88,10 +107,11 @@ def derive_runs(frame: pd.DataFrame, stem: str) -> tuple[pd.Series, str]:
         codes = _segments(group.to_numpy(), frame[axis].to_numpy(dtype=np.float64))
     count = int(codes.max()) + 1 if len(codes) else 0
     if count == 1:
-        return pd.Series(stem, index=frame.index, dtype=object), f"one run, named by the file: {stem}"
-    names = np.array([f"{stem}-{i + 1}" if stem else f"run-{i + 1}" for i in range(count)], dtype=object)
+        return as_runs(np.full(len(frame), stem, dtype=object), frame.index), f"one run, named by the file: {stem}"
+    names = [f"{stem}-{i + 1}" if stem else f"run-{i + 1}" for i in range(count)]
     how = "each row is one" if axis is None else f"rows of one mixture and size with rising {axis} form one"
-    return pd.Series(names[codes], index=frame.index, dtype=object), f"no column names the runs: {how}, {count:,} runs"
+    runs = pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=object)), index=frame.index)
+    return runs, f"no column names the runs: {how}, {count:,} runs"
 
 
 def split_by_size(frame: pd.DataFrame) -> tuple[pd.Series, str]:
@@ -103,16 +123,19 @@ def split_by_size(frame: pd.DataFrame) -> tuple[pd.Series, str]:
     runs = frame["run"]
     if "params" not in frame:
         return runs, ""
-    shared = frame.groupby("run")["params"].nunique()
-    shared = shared[shared > 1]
+    pairs = frame[["run", "params"]].dropna().drop_duplicates()
+    shared = pairs["run"][pairs["run"].duplicated()].unique()
     if not len(shared):
         return runs, ""
-    sizes = {p: human(p) for p in frame["params"].dropna().unique()}
+    sizes = {p: human(p) for p in pairs["params"]}
     if len(set(sizes.values())) < len(sizes):
         sizes = {p: f"{p:.0f}" for p in sizes}
-    split = runs.isin(shared.index) & frame["params"].notna()
-    names = runs.where(~split, runs + "-" + frame["params"].map(sizes))
-    return names, f"{len(shared):,} run names occur with several sizes (such as {shared.index[0]!r}): size added"
+    split = runs.isin(shared) & frame["params"].notna()
+    text = runs.astype(object)
+    names = text.where(~split, text.astype(str) + "-" + frame["params"].map(sizes).astype(str))
+    return as_runs(
+        names, frame.index
+    ), f"{len(shared):,} run names occur with several sizes (such as {shared[0]!r}): size added"
 
 
 def _segments(group: np.ndarray, axis: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,12 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 _FLOAT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|[+-]?nan", re.IGNORECASE)
 _SUFFIXED = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)\s*[kmbgt]", re.IGNORECASE)
 _HUMAN = frozenset({*NUMBERS, "meta/samples"})
+
+
+EXACT_FLOATS: dict[str, Any] = (
+    {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
+)
+"""Makes pandas' CSV parser exact in the last digit, which newer versions always are."""
 
 
 def is_text(name: str) -> bool:

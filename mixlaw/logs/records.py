@@ -29,9 +29,13 @@ class Records:
 
     def add(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Append rows."""
-        for name, cells in columns_of(rows).items():
+        self.add_columns(columns_of(rows), len(rows))
+
+    def add_columns(self, columns: Mapping[str, NDArray[Any]], rows: int) -> None:
+        """Append rows that are columns already."""
+        for name, cells in columns.items():
             self.blocks.setdefault(name, []).append((self.length, cells))
-        self.length += len(rows)
+        self.length += rows
 
     def sample(self, rows: int = 400) -> pd.DataFrame:
         """For each column some cells of the block where it first occurs."""
@@ -41,7 +45,8 @@ class Records:
 
     def frame(self, names: Sequence[str]) -> pd.DataFrame:
         """The columns ``names`` over all rows, freed here as they are handed on."""
-        return pd.DataFrame({n: self._column(self.blocks.pop(n)) for n in names}, index=pd.RangeIndex(self.length))
+        columns = {n: self._column(self.blocks.pop(n)) for n in names}
+        return pd.DataFrame(columns, index=pd.RangeIndex(self.length), copy=False)
 
     def _column(self, blocks: list[tuple[int, NDArray[Any]]]) -> NDArray[Any]:
         numeric = all(b.dtype == np.float64 for _, b in blocks)

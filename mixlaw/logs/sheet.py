@@ -52,6 +52,10 @@ class Sheet:
         """Shares of a run; empty where the sheet has none."""
         return next((e.mixture for e in self._entries(run) if e.mixture), {})
 
+    def gives(self, fact: str) -> bool:
+        """Whether some entry has a fact."""
+        return any(fact in e.facts for e in self.entries)
+
     def names(self, run: str) -> bool:
         """Whether an entry other than ``*`` is for this run."""
         return any(e.pattern != "*" for e in self._entries(run))

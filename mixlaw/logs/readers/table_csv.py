@@ -17,17 +17,13 @@ import pandas as pd
 from mixlaw.errors import InputError
 from mixlaw.logs.long import find_long, widen
 from mixlaw.logs.names import Plan, recognise, stated_units
-from mixlaw.logs.numbers import canonical, is_text, rows_where
+from mixlaw.logs.numbers import EXACT_FLOATS, canonical, is_text, rows_where
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part, Skip
 from mixlaw.logs.source import Source
 
 CHUNK_ROWS = 50_000
 _SAMPLE_ROWS = 400
-_EXACT: dict[str, Any] = (
-    {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
-)
-"""Makes the parser exact in the last digit, which newer pandas always is."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +74,7 @@ def part_from(
     skipped = tuple(chunk.attrs.pop("skipped", ()))
     lines = np.arange(line, line + len(chunk), dtype=np.int64)
     content = canonical(chunk, plan.used, where=rows_where(source.name, lines), decimal=decimal)
-    frame = pd.DataFrame(content, index=pd.RangeIndex(len(chunk)))
+    frame = pd.DataFrame(content, index=pd.RangeIndex(len(chunk)), copy=False)
     return Part(
         source=source.name,
         kind=kind,
@@ -238,7 +234,7 @@ def _pieces(
                 dtype=cast(Any, {**text, str(extra): str}),
                 decimal=layout.decimal,
                 encoding="utf-8",
-                **_EXACT,
+                **EXACT_FLOATS,
             )
             line, waiting = layout.header_lines + 1, None
             for chunk in reader:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
 
 from mixlaw.errors import InputError
+from mixlaw.logs.flat_json import flat_columns
 from mixlaw.logs.long import find_long, widen
 from mixlaw.logs.names import recognise, stated_units
 from mixlaw.logs.numbers import canonical, rows_where
@@ -19,7 +20,7 @@ from mixlaw.logs.part import Part, Skip
 from mixlaw.logs.records import Records
 from mixlaw.logs.source import Source
 
-BLOCK_LINES = 4000
+BLOCK_BYTES = 1 << 23
 _ROW_LISTS = ("runs", "rows", "data", "records", "history", "log_history")
 
 
@@ -66,7 +67,7 @@ def parts_of(
     yield Part(
         source=source.name,
         kind=kind,
-        frame=pd.DataFrame(content, index=pd.RangeIndex(len(frame))),
+        frame=pd.DataFrame(content, index=pd.RangeIndex(len(frame)), copy=False),
         lines=lines,
         columns=plan.columns,
         units=stated_units(plan.columns),
@@ -146,14 +147,33 @@ def _read_lines(source: Source, records: Records, skips: list[Skip]) -> np.ndarr
     """Read blocks of lines into ``records`` and return the line number of each row."""
     numbers: list[np.ndarray] = []
     line = 0
-    with source.reading(), source.text() as handle:
-        while block := list(islice(handle, BLOCK_LINES)):
-            texts, places = _filled(block, line)
-            rows = _parse_block(texts, places, source, skips, handle)
+    with source.reading(), source.open() as handle:
+        for block, later in _blocks(source, handle):
+            columns = flat_columns(block)
+            if columns is not None:
+                count = block.count(b"\n") + (not block.endswith(b"\n"))
+                records.add_columns(columns, count)
+                numbers.append(np.arange(line + 1, line + 1 + count, dtype=np.int64))
+                line += count
+                continue
+            lines = block.decode("utf-8").split("\n")
+            texts, places = _filled(lines[:-1] if lines[-1] == "" else lines, line)
+            rows = _parse_block(texts, places, source, skips, later)
             records.add(rows)
             numbers.append(places[: len(rows)])
-            line += len(block)
+            line += len(lines) - (lines[-1] == "")
     return np.concatenate(numbers) if numbers else np.zeros(0, dtype=np.int64)
+
+
+def _blocks(source: Source, handle: BinaryIO) -> Iterator[tuple[bytes, Iterator[Any]]]:
+    """Whole lines as UTF-8, a block at a time, with the rest of the file."""
+    if source.encoding not in ("utf-8", "utf-8-sig"):
+        with source.text() as text:
+            while lines := list(islice(text, 4000)):
+                yield "".join(lines).encode("utf-8"), iter(text)
+        return
+    while block := handle.read(BLOCK_BYTES):
+        yield (block + handle.readline()).removeprefix(b"\xef\xbb\xbf"), iter(handle)
 
 
 def _filled(block: list[str], line: int) -> tuple[list[str], np.ndarray]:
@@ -166,17 +186,17 @@ def _filled(block: list[str], line: int) -> tuple[list[str], np.ndarray]:
 
 
 def _parse_block(
-    texts: list[str], places: np.ndarray, source: Source, skips: list[Skip], handle: Any
+    texts: list[str], places: np.ndarray, source: Source, skips: list[Skip], later: Iterator[Any]
 ) -> list[dict[str, Any]]:
     """Parse many lines at once; when that fails, one by one to find the line."""
     rows = parse(f"[{','.join(texts)}]".replace("﻿", "", 1))
     if isinstance(rows, list) and len(rows) == len(texts) and set(map(type, rows)) <= {dict}:
         return rows
-    return list(_parse_each(texts, places, source, skips, handle))
+    return list(_parse_each(texts, places, source, skips, later))
 
 
 def _parse_each(
-    texts: list[str], places: np.ndarray, source: Source, skips: list[Skip], handle: Any
+    texts: list[str], places: np.ndarray, source: Source, skips: list[Skip], later: Iterator[Any]
 ) -> Iterator[dict[str, Any]]:
     for i, (text, place) in enumerate(zip(texts, places, strict=True)):
         row = parse(text.lstrip("﻿"))
@@ -184,7 +204,7 @@ def _parse_each(
             yield row
             continue
         where = f"{source.name}, line {place}"
-        if i == len(texts) - 1 and not any(later.strip() for later in handle):
+        if i == len(texts) - 1 and not any(rest.strip() for rest in later):
             skips.append(Skip("last line cut short", 1, where))
             return
         hint = "Only the last line may be cut short; remove this one." if row is None else ""

@@ -29,7 +29,7 @@ def read_parquet(source: Source, options: IngestOptions, *, paired: bool = False
 
     try:
         frame = pd.read_parquet(source.path)
-    except ArrowException as error:
+    except (ArrowException, OSError) as error:
         raise InputError("a Parquet file", str(error).splitlines()[0], where=source.name) from error
     if not len(frame):
         raise InputError("at least one row", "none", where=source.name)

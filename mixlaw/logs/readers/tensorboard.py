@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
@@ -46,12 +45,14 @@ def read_tb_events(source: Source, options: IngestOptions, *, paired: bool = Fal
 
 def _cut(source: Source) -> bool:
     """Whether the file ends in the middle of a record: length (8 bytes), checksum (4), data, checksum (4)."""
-    size = source.path.stat().st_size
+    size, place = source.path.stat().st_size, 0
     with source.reading(), source.path.open("rb") as handle:
         while len(header := handle.read(12)) == 12:
-            if handle.seek(int.from_bytes(header[:8], "little") + 4, io.SEEK_CUR) > size:
+            place += 12 + int.from_bytes(header[:8], "little") + 4
+            if place > size:
                 return True
-    return 0 < len(header) < 12
+            handle.seek(place)
+    return len(header) > 0
 
 
 def _scalars(source: Source) -> Iterator[tuple[str, int, float]]:

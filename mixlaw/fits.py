@@ -176,6 +176,23 @@ class FitSet:
             slope += m.weight * gradient / m.fit.predict(inputs)[:, None]
         return value, value[:, None] * slope
 
+    def draws_and_share_gradients(
+        self, target: str, inputs: Inputs, first: int | None = None
+    ) -> tuple[Floats, Floats] | None:
+        """Bootstrap losses of one target (S, n) and their derivatives by the shares (S, n, K), of the first few or of all."""
+        members = self.members[target]
+        if any(len(m.fit.draws) == 0 for m in members):
+            return None
+        number = min(len(m.fit.draws) for m in members)
+        logs, slopes = np.zeros((1, 1)), np.zeros((1, 1, 1))
+        for m in members:
+            theta = m.fit.draws[:number][:first]
+            predicted = m.fit.law.predict(theta, inputs)
+            logs = logs + m.weight * np.log(predicted)
+            slopes = slopes + m.weight * m.fit.law.share_gradient(theta, inputs) / predicted[..., None]
+        value = np.exp(logs)
+        return value, value[..., None] * slopes
+
     def draws(self, target: str, inputs: Inputs) -> Floats | None:
         """Bootstrap losses of one target, shape (S, n); None without a bootstrap."""
         members = self.members[target]

@@ -21,6 +21,11 @@ class Doubt(Enum):
     EXTRAPOLATES_TOKENS = "more than 10 times the most tokens in the data"
     EXTRAPOLATES_MIXTURE = "a share lies outside the range of the data by more than 0.02"
     TIE = "the difference is smaller than its uncertainty"
+    FLAT = "shares that can move by more than 0.1 while the objective stays within the noise of one run"
+    FAR_FROM_RUNS = "further from every run than any run is from its nearest neighbour"
+    REPEATS_MORE = "more than one epoch of a domain, and more than twice those of any run in the data"
+    NO_BOOTSTRAP = "no bootstrap in the fit: uncertainty from parameter covariances, targets taken as independent"
+    SEARCH_UNFINISHED = "optimality conditions of the search hold to less than five digits"
 
 
 @dataclass(frozen=True)

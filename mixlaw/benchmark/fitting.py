@@ -192,7 +192,7 @@ def _held_out(rows: _Rows, chance: float) -> tuple[float, float, float]:
 
 def _rank_correlation(one: Floats, other: Floats) -> float:
     ranks = [np.argsort(np.argsort(values, kind="stable"), kind="stable") for values in (one, other)]
-    return float(np.corrcoef(np.array(ranks, dtype=np.float64))[0, 1]) if len(one) > 2 else 0.0
+    return float(np.atleast_2d(np.corrcoef(np.array(ranks, dtype=np.float64)))[0, 1]) if len(one) > 2 else 0.0
 
 
 def _doubt(curve: Curve, rows: _Rows, order: float) -> str:

@@ -7,24 +7,50 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mixlaw.cli.options import DomainsFile, Json, Output, ParamsOption, Seed, TokensOption
+from mixlaw.cli.options import DomainsFile, Json, Output, Seed
 
 if TYPE_CHECKING:
-    from mixlaw.optimize import Choice, Request
+    from mixlaw.fits import FitSet
+    from mixlaw.mixture import Mixture
+    from mixlaw.optimize import Choice, Found, Scale
 
 
 def optimize_mixture(
     fit: Annotated[Path, typer.Argument(metavar="FIT", help="Fit file, or a run table to fit first.")],
-    params: ParamsOption = None,
-    tokens: TokensOption = None,
+    params: Annotated[
+        str | None, typer.Option("--params", help="Size of the run, e.g. 7B; of several (400M,7B) the last counts.")
+    ] = None,
+    tokens: Annotated[
+        str | None, typer.Option("--tokens", help="Training tokens, e.g. 150B; of several the last counts.")
+    ] = None,
     objective: Annotated[
-        str | None, typer.Option("--objective", help="web=1,code=2 or an objective file; the mean loss if left out.")
+        str | None,
+        typer.Option("--objective", help="web=1,bench/mmlu=2 or an objective file; the mean loss if left out."),
+    ] = None,
+    limit: Annotated[
+        list[str] | None, typer.Option("--limit", help="E.g. '* <= incumbent + 0.01' or 'bench/piqa >= 0.7'.")
     ] = None,
     domains: DomainsFile = None,
     minimum: Annotated[str | None, typer.Option("--min", help="Smallest shares, e.g. web=0.1,code=0.05.")] = None,
     maximum: Annotated[str | None, typer.Option("--max", help="Largest shares, e.g. web=0.7.")] = None,
     natural: Annotated[str | None, typer.Option("--natural", help="Natural mixture: web=0.6,... or a file.")] = None,
-    incumbent: Annotated[str | None, typer.Option("--incumbent", help="Mixture in use: web=0.6,... or a file.")] = None,
+    incumbent: Annotated[
+        str | None, typer.Option("--incumbent", help="Mixture in use, kept in a tie: web=0.6,... or a file.")
+    ] = None,
+    kl: Annotated[float, typer.Option("--kl", help="Weight of the divergence from --reference.")] = 0.0,
+    reference: Annotated[
+        str | None, typer.Option("--reference", help="Mixture that --kl stays near; the natural one if left out.")
+    ] = None,
+    max_active: Annotated[int | None, typer.Option("--max-active", help="Most domains with a share above 0.")] = None,
+    risk: Annotated[
+        str, typer.Option("--risk", help="Over bootstrap members minimise their mean, or a quantile such as 0.9.")
+    ] = "",
+    pareto: Annotated[
+        str | None, typer.Option("--pareto", help="Two names, a,b: write the front between them as table and plot.")
+    ] = None,
+    pareto_output: Annotated[
+        Path, typer.Option("--pareto-output", help="Table of --pareto; the plot goes beside it as .png.")
+    ] = Path("pareto.csv"),
     output: Output = None,
     form: Annotated[
         str | None, typer.Option("--format", help="Write a trainer's config; see mixlaw export --list.")
@@ -35,45 +61,47 @@ def optimize_mixture(
     """Choose the mixture with the best predicted objective at the size and tokens of the run to be trained."""
     from mixlaw.cli import output as out
     from mixlaw.cli.opening import open_fits
-    from mixlaw.optimize import choose
-
-    request = _request(params, tokens, objective, domains, minimum, maximum, natural, incumbent, seed)
-    fits = open_fits(fit, seed=seed)
-    with out.progress("searching") as advance:
-        choice = choose(fits, request, progress=advance)
-    _write(choice, request, output, form, json)
-
-
-def _request(
-    params: str | None,
-    tokens: str | None,
-    objective: str | None,
-    domains: Path | None,
-    minimum: str | None,
-    maximum: str | None,
-    natural: str | None,
-    incumbent: str | None,
-    seed: int,
-) -> Request:
     from mixlaw.domains import Domains
-    from mixlaw.mixture import Mixture
-    from mixlaw.optimize import Objective, Request, Scale, SolveOptions
-    from mixlaw.units import parse_positive
+    from mixlaw.optimize import Objective, Request, SolveOptions, by_scale, choose
 
-    scale = Scale(
-        parse_positive(params, name="--params") if params else None,
-        parse_positive(tokens, name="--tokens") if tokens else None,
-    )
-    return Request(
-        scale=scale,
-        objective=Objective.parse(objective),
+    scales = _scales(params, tokens)
+    request = Request(
+        scale=scales[-1],
+        objective=Objective.parse(objective, limits=limit or []),
         domains=Domains.load(domains) if domains else Domains(),
         minimum=_bounds(minimum, "--min"),
         maximum=_bounds(maximum, "--max"),
-        natural=Mixture.parse(natural) if natural else None,
-        incumbent=Mixture.parse(incumbent) if incumbent else None,
+        natural=_mixture(natural),
+        incumbent=_mixture(incumbent),
+        kl=kl,
+        reference=_mixture(reference),
+        max_active=max_active,
+        risk=risk,
         solver=SolveOptions(seed=seed),
     )
+    fits = open_fits(fit, seed=seed)
+    with out.progress("searching") as advance:
+        choice = choose(fits, request, progress=advance)
+        moved = by_scale(fits, request, scales) if len(scales) > 1 else []
+    _write(choice, moved, output, form, json)
+    if pareto:
+        _write_front(fits, choice, pareto, pareto_output)
+
+
+def _scales(params: str | None, tokens: str | None) -> list[Scale]:
+    """Every size with every token count; the last is the run to be trained."""
+    from mixlaw.optimize import Scale
+    from mixlaw.units import parse_numbers
+
+    sizes = parse_numbers(params, name="--params") if params else [None]
+    lengths = parse_numbers(tokens, name="--tokens") if tokens else [None]
+    return [Scale(n, d) for n in sizes for d in lengths]
+
+
+def _mixture(text: str | None) -> Mixture | None:
+    from mixlaw.mixture import Mixture
+
+    return Mixture.parse(text) if text else None
 
 
 def _bounds(text: str | None, option: str) -> dict[str, float]:
@@ -90,27 +118,54 @@ def _bounds(text: str | None, option: str) -> dict[str, float]:
     return bounds
 
 
-def _write(choice: Choice, request: Request, output: Path | None, form: str | None, json: bool) -> None:
+def _write(
+    choice: Choice, scales: list[tuple[Scale, Found]], output: Path | None, form: str | None, json: bool
+) -> None:
     """Stdout holds one thing: JSON if asked for, else the config or mixture file without -o, else the tables."""
     import sys
 
     from mixlaw.cli import output as out
     from mixlaw.export import render as render_format
-    from mixlaw.files import to_yaml
     from mixlaw.render import mixture as render
 
-    recipe = render.recipe(choice)
-    text = to_yaml(recipe.to_mapping())
-    if form is not None:
-        written = render_format(form, recipe, domains=request.domains)
+    if form is None:
+        text = render.mixture_file(choice, scales)
+    else:
+        written = render_format(form, render.recipe(choice), domains=choice.request.domains)
         text = written.text
         out.remarks(written.remarks)
     file_to_stdout = not json and output is None and (form is not None or not sys.stdout.isatty())
     if json:
-        out.write_json(render.choice_data(choice))
+        out.write_json(render.choice_data(choice, scales))
     else:
-        tables = [render.mixture_table(choice), render.objective_table(choice)]
+        tables = [render.mixture_table(choice), render.standing_table(choice), render.term_table(choice)]
+        tables += [render.scale_table(choice, scales)] if scales else []
         out.show(*tables, aside=file_to_stdout or str(output) == "-")
     if output is not None or file_to_stdout:
         out.write_to(output, text)
-    out.remarks(f"flag {flag}" for flag in choice.flags)
+    out.remarks(render.remarks(choice))
+
+
+def _write_front(fits: FitSet, choice: Choice, names: str, path: Path) -> None:
+    """Write the front as a table, and as a plot where Matplotlib is there."""
+    from importlib.util import find_spec
+
+    from mixlaw.cli import output as out
+    from mixlaw.optimize.pareto import pareto, parse_terms
+    from mixlaw.render.pareto import draw_front, front_csv
+
+    terms = parse_terms(names)
+    with out.progress("front") as advance:
+        front = pareto(fits, choice.request, terms, progress=advance)
+    out.write_to(path, front_csv(front))
+    if find_spec("matplotlib") is None:
+        out.remark("no plot: install it with pip install 'mixlaw[plot]'")
+        return
+    mixtures = {"proposal": choice.proposal, **choice.baselines}
+    a, b = terms
+    marks = {
+        name: (float(choice.surface.term(a, m[None])[0]), float(choice.surface.term(b, m[None])[0]))
+        for name, m in mixtures.items()
+    }
+    draw_front(front, path.with_suffix(".png"), marks)
+    out.remark(f"wrote {path.with_suffix('.png')}")

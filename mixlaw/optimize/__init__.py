@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from mixlaw.optimize.choose import Choice, Request, choose
+from mixlaw.optimize.choose import Choice, by_scale, choose
 from mixlaw.optimize.objective import Limit, Objective
 from mixlaw.optimize.region import Region
+from mixlaw.optimize.request import Request
+from mixlaw.optimize.search import Found, search
 from mixlaw.optimize.solver import SolveOptions, solve
 from mixlaw.optimize.surface import Scale, Surface
 
-__all__ = ["Choice", "Limit", "Objective", "Region", "Request", "Scale", "SolveOptions", "Surface", "choose", "solve"]
+__all__ = [
+    "Choice", "Found", "Limit", "Objective", "Region", "Request", "Scale", "SolveOptions", "Surface", "by_scale",
+    "choose", "search", "solve",
+]  # fmt: skip

@@ -2,141 +2,142 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from mixlaw.domains import Domains
-from mixlaw.errors import InputError
+from mixlaw.benchmark import Accuracy, predict_accuracies
 from mixlaw.fits import FitSet, Prediction
-from mixlaw.flags import Flag
+from mixlaw.flags import Doubt, Flag
 from mixlaw.laws.base import Floats
-from mixlaw.mixture import Constraints, Mixture
-from mixlaw.optimize.interior import Optimum
-from mixlaw.optimize.objective import Objective
-from mixlaw.optimize.region import Region
-from mixlaw.optimize.solver import SolveOptions, solve
+from mixlaw.optimize.evidence import Epochs, Nearest, Standing, epochs, nearest, run_noise, standings
+from mixlaw.optimize.prices import Price, prices
+from mixlaw.optimize.ranges import Range, ranges
+from mixlaw.optimize.request import Request
+from mixlaw.optimize.search import Found, search, starts_of
 from mixlaw.optimize.surface import Scale, Surface
 
 
 @dataclass(frozen=True)
-class Request:
-    """What is asked.
-
-    Attributes:
-        scale: of the run to be trained.
-        objective: weights and limits; empty for the mean loss.
-        domains: supply, bounds, groups and priors.
-        minimum: floors by domain on top of the domains file.
-        maximum: ceilings by domain on top of the domains file.
-        natural: natural mixture; None takes the priors of the domains file.
-        incumbent: mixture in use.
-        solver: how to search.
-    """
-
-    scale: Scale = field(default_factory=Scale)
-    objective: Objective = field(default_factory=lambda: Objective({}))
-    domains: Domains = field(default_factory=Domains)
-    minimum: Mapping[str, float] = field(default_factory=dict)
-    maximum: Mapping[str, float] = field(default_factory=dict)
-    natural: Mixture | None = None
-    incumbent: Mixture | None = None
-    solver: SolveOptions = field(default_factory=SolveOptions)
-
-    def constraints(self, domains: tuple[str, ...]) -> Constraints:
-        """All bounds on a mixture of these domains.
-
-        Raises:
-            InputError: for bounds on a domain that the fit does not know.
-        """
-        base = self.domains.constraints(domains, tokens=self.scale.tokens)
-        lower, upper, reasons = base.lower.copy(), base.upper.copy(), dict(base.reasons)
-        for option, bounds in (("--min", self.minimum), ("--max", self.maximum)):
-            for name, bound in bounds.items():
-                if name not in domains:
-                    raise InputError(f"domains among {', '.join(domains)} in {option}", repr(name))
-                index = domains.index(name)
-                if option == "--min":
-                    lower[index] = max(lower[index], bound)
-                elif bound < upper[index]:
-                    upper[index], reasons[name] = bound, f"max {bound:g}"
-        return Constraints(domains, lower, upper, base.groups, reasons)
-
-
-@dataclass(frozen=True)
 class Choice:
-    """The mixture proposed and what it is compared with.
+    """The mixture recommended, and the evidence.
 
     Attributes:
         request: what was asked.
         fits: the laws.
-        surface: the predicted objective.
-        region: the mixtures allowed.
-        optimum: where the search ended.
-        mixture: the proposal, shape (K,).
-        baselines: other mixtures by name (natural, uniform, incumbent, best_observed), each of shape (K,).
+        found: the search and its optimum, the proposal.
+        baselines: other mixtures by name (natural, incumbent, uniform, best_observed), each of shape (K,).
         best_run: name of the best observed run.
+        standings: objective of ``proposal`` and every baseline.
+        keep: whether the incumbent is recommended: it is allowed, and the proposal is not surely better.
+        noise: standard deviation of the objective of one more run.
+        ranges: shares within that noise of the optimum, by domain.
+        prices: binding constraints.
+        epochs: by domain.
+        nearest: run nearest to the recommended mixture.
         flags: doubts.
     """
 
     request: Request
     fits: FitSet
-    surface: Surface
-    region: Region
-    optimum: Optimum
-    mixture: Floats
+    found: Found
     baselines: Mapping[str, Floats]
     best_run: str
+    standings: Mapping[str, Standing]
+    keep: bool
+    noise: float
+    ranges: Mapping[str, Range]
+    prices: tuple[Price, ...]
+    epochs: Mapping[str, Epochs | None]
+    nearest: Nearest
     flags: tuple[Flag, ...]
 
     @property
+    def surface(self) -> Surface:
+        """The predicted objective."""
+        return self.found.surface
+
+    @property
+    def proposal(self) -> Floats:
+        """The optimum, shape (K,)."""
+        return self.found.optimum.mixture
+
+    @property
+    def mixture(self) -> Floats:
+        """The recommended mixture, shape (K,): the proposal, or the incumbent in a tie."""
+        return self.baselines["incumbent"] if self.keep else self.proposal
+
+    @property
     def predicted(self) -> dict[str, Prediction]:
-        """Losses of the proposal by target."""
+        """Losses of the recommended mixture by target."""
         return self.fits.predict(self.surface.inputs(self.mixture[None]))
+
+    @property
+    def accuracies(self) -> dict[str, Accuracy]:
+        """Accuracies of the recommended mixture by predictable task."""
+        return predict_accuracies(self.fits, self.surface.inputs(self.mixture[None]))
 
 
 def choose(fits: FitSet, request: Request | None = None, *, progress: Callable[[float], None] | None = None) -> Choice:
-    """Find the mixture with the best predicted objective that satisfies every constraint.
+    """Find the mixture with the best predicted objective that satisfies every constraint, and judge it.
 
     Raises:
         InputError: for names that the fit does not know, or a scale that the laws need and nobody gave.
         InfeasibleError: naming the constraints that collide.
     """
     request = request or Request()
-    objective = request.objective.over(fits.targets)
-    surface = Surface.of(fits, objective, request.scale)
-    region = Region.of(request.constraints(fits.domains))
-    best, shares = _best_observed(fits, objective, surface)
-    baselines = _baselines(fits, request, shares)
-    optimum = solve(surface, region, list(baselines.values()), options=request.solver, progress=progress)
-    flags = fits.flags_at(optimum.mixture, request.scale.params, request.scale.tokens)
-    return Choice(request, fits, surface, region, optimum, optimum.mixture, baselines, best, flags)
+    best_run, baselines = _baselines(fits, request)
+    found = search(fits, request, baselines, progress=progress)
+    proposal, scale = found.optimum.mixture, request.scale
+    judged = standings(found.surface, proposal, baselines)
+    keep = "incumbent" in baselines and judged["incumbent"].tie and _allowed(found, baselines["incumbent"])
+    noise = run_noise(fits, found.surface, proposal)
+    mixture = baselines["incumbent"] if keep else proposal
+    choice = Choice(
+        request=request, fits=fits, found=found, baselines=baselines, best_run=best_run, standings=judged, keep=keep,
+        noise=noise, ranges=ranges(found.function, found.region, found.optimum, noise),
+        prices=prices(found, request.domains, scale.tokens),
+        epochs=epochs(request.domains, fits.domains, mixture, scale.tokens, fits.seen),
+        nearest=nearest(fits.seen, mixture), flags=(),
+    )  # fmt: skip
+    return replace(choice, flags=tuple(_flags(choice)))
 
 
-def _baselines(fits: FitSet, request: Request, best: Floats) -> dict[str, Floats]:
-    width = len(fits.domains)
-    known = {"natural": request.natural or request.domains.natural(), "incumbent": request.incumbent}
-    found = {name: mixture.vector(fits.domains) for name, mixture in known.items() if mixture is not None}
-    return {**found, "uniform": np.full(width, 1 / width), "best_observed": best}
+def by_scale(fits: FitSet, request: Request, scales: Sequence[Scale]) -> list[tuple[Scale, Found]]:
+    """The optimum at several scales, to see how it moves."""
+    out = []
+    for scale in scales:
+        asked = replace(request, scale=scale)
+        out.append((scale, search(fits, asked, _baselines(fits, asked)[1])))
+    return out
 
 
-def _best_observed(fits: FitSet, objective: Objective, surface: Surface) -> tuple[str, Floats]:
-    """Name and mixture of the run with the best measured objective among those of the largest size and length.
+def _baselines(fits: FitSet, request: Request) -> tuple[str, dict[str, Floats]]:
+    objective = request.objective.over(fits.targets, fits.benchmarks)
+    return starts_of(fits, request, Surface.of(fits, objective, request.scale))
 
-    Runs at several scales cannot be compared by their losses: only the largest size counts. Without a run that has
-    every loss of the objective, predictions decide.
-    """
-    seen = fits.seen
-    largest = np.nanmax(seen.params) if np.isfinite(seen.params).any() else np.nan
-    at_size = ~(seen.params < 0.99 * largest)
-    longest = np.nanmax(seen.tokens[at_size]) if np.isfinite(seen.tokens[at_size]).any() else np.nan
-    candidates = np.flatnonzero(at_size & ~(seen.tokens < 0.95 * longest))
-    measured = np.zeros(len(candidates))
-    for name, weight in objective.weights.items():
-        column = seen.losses.get(name.removeprefix("loss/"), np.full(len(seen.runs), np.nan))
-        measured = measured + weight * column[candidates]
-    if not np.isfinite(measured).any():
-        measured = surface.value(seen.mixtures[candidates])
-    winner = int(candidates[np.nanargmin(measured)])
-    return seen.runs[winner], seen.mixtures[winner]
+
+def _allowed(found: Found, share: Floats) -> bool:
+    return found.region.contains(share) and all(bound.excess(share) <= 1e-9 for bound in found.bounds)
+
+
+def _flags(choice: Choice) -> Iterator[Flag]:
+    scale, optimum = choice.request.scale, choice.found.optimum
+    yield from choice.fits.flags_at(choice.mixture, scale.params, scale.tokens)
+    near = choice.nearest
+    if near.distance > near.usual:
+        yield Flag(Doubt.FAR_FROM_RUNS, f"{near.distance:.2f} from {near.run}, runs at most {near.usual:.2f} apart")
+    repeated = {domain: found for domain, found in choice.epochs.items() if found and found.mismatch}
+    if repeated:
+        listed = (f"{d} {e.target:.2g} epochs (proxies {e.proxies:.2g})" for d, e in repeated.items())
+        yield Flag(Doubt.REPEATS_MORE, ", ".join(listed))
+    if any(len(m.fit.draws) == 0 for members in choice.fits.members.values() for m in members):
+        yield Flag(Doubt.NO_BOOTSTRAP)
+    if not optimum.converged:
+        yield Flag(Doubt.SEARCH_UNFINISHED, f"off by {optimum.residual:.0e}")
+    ties = {name: found for name, found in choice.standings.items() if name != "proposal" and found.tie}
+    if ties:
+        listed = (f"{n.replace('_', ' ')} (beaten with probability {s.beaten:.2f})" for n, s in ties.items())
+        yield Flag(Doubt.TIE, ", ".join(listed))
+    flat = {name: found for name, found in choice.ranges.items() if found.flat}
+    if flat:
+        yield Flag(Doubt.FLAT, ", ".join(f"{name} {r.low:.2f}-{r.high:.2f}" for name, r in flat.items()))

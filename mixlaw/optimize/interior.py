@@ -159,7 +159,7 @@ class _Path:
         scale = 1 / np.sqrt(1 + weight)
         below = np.vstack([self.several, self.still]) * scale
         system = np.zeros((width + several + count, width + several + count))
-        system[:width, :width] = scale[:, None] * _convex(self.hessian, self.basis) * scale
+        system[:width, :width] = scale[:, None] * convex(self.hessian, self.basis) * scale
         system[np.arange(width), np.arange(width)] += weight * scale**2
         system[width:, :width], system[:width, width:] = below, below.T
         groups = np.arange(width, width + several)
@@ -198,7 +198,7 @@ class _Path:
         for _ in range(3):
             _, slope = self.function.gradient(self.h[None])
             self.hessian = self.function.hessian(self.h)
-            curve = moves.T @ _convex(self.hessian, moves) @ moves
+            curve = moves.T @ convex(self.hessian, moves) @ moves
             self.h = self.region.snapped(self.h - moves @ np.linalg.solve(curve, moves.T @ slope[0]), active)
         _, slope = self.function.gradient(self.h[None])
         normal = np.vstack([self.matrix[active], self.still]).T
@@ -216,7 +216,7 @@ def _reach(room: Floats, rate: Floats) -> float:
     return float(np.min(room[closing] / rate[closing], initial=np.inf))
 
 
-def _convex(curve: Floats, basis: Floats) -> Floats:
+def convex(curve: Floats, basis: Floats) -> Floats:
     """Curvature along the directions of the basis, made positive where it is not, shape (K, K)."""
     reduced = basis.T @ curve @ basis
     values, vectors = np.linalg.eigh(0.5 * (reduced + reduced.T))

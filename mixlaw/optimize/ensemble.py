@@ -1,0 +1,87 @@
+"""Deciding under uncertainty: the mean, or an upper quantile, of the objective over bootstrap members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from mixlaw.errors import UsageError
+from mixlaw.laws.base import Floats
+from mixlaw.optimize.functions import differences
+from mixlaw.optimize.surface import Surface
+from mixlaw.units import parse_number
+
+CURVATURE_MEMBERS = 12
+"""Members whose second derivatives stand for those of all: they shape steps, not the optimum."""
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """``mean + z sd`` of the objective over bootstrap members: smooth, and the quantile where they are normal.
+
+    Attributes:
+        surface: the objective.
+        margin: z, the normal quantile of ``--risk``; 0 for the mean.
+        first: use only so many members; None for all.
+    """
+
+    surface: Surface
+    margin: float
+    first: int | None = None
+
+    @classmethod
+    def of(cls, surface: Surface, risk: str) -> Ensemble:
+        """Read ``mean`` or a quantile such as ``0.9``.
+
+        Raises:
+            UsageError: for another word, or fits without bootstrap members.
+        """
+        fits = surface.fits
+        if any(len(m.fit.draws) == 0 for ms in fits.members.values() for m in ms):
+            raise UsageError("bootstrap members for --risk", "a fit without", hint="Fit with --bootstrap 100.")
+        if risk == "mean":
+            return cls(surface, 0.0)
+        level = parse_number(risk, name="--risk (mean, or a quantile such as 0.9)")
+        if not 0.5 <= level < 1:
+            raise UsageError("--risk mean or a quantile from 0.5 to below 1", repr(risk))
+        return cls(surface, float(ndtri(level)))
+
+    def value(self, shares: Floats) -> Floats:
+        """Value at each mixture: (n, K) to (n,)."""
+        inputs = self.surface.inputs(shares)
+        losses = {}
+        for target in self.surface.needed:
+            draws = self.surface.fits.draws(target, inputs)
+            losses[target] = np.asarray(draws)[: self.first]
+        values = self._scores(losses)
+        return np.asarray(values.mean(axis=0) + self.margin * values.std(axis=0))
+
+    def _scores(self, losses: Mapping[str, Floats]) -> Floats:
+        """Objective of every member, shape (S, n), from losses of that shape."""
+        shape = next(iter(losses.values())).shape
+        return self.surface.score({t: loss.ravel() for t, loss in losses.items()}).reshape(shape)
+
+    def gradient(self, shares: Floats) -> tuple[Floats, Floats]:
+        """Values (n,) and derivatives by the shares (n, K)."""
+        inputs = self.surface.inputs(shares)
+        losses, slopes = {}, {}
+        for target in self.surface.needed:
+            found = self.surface.fits.draws_and_share_gradients(target, inputs, self.first)
+            if found is not None:
+                losses[target], slopes[target] = found
+        values = self._scores(losses)
+        rates = self.surface.rates({t: loss.ravel() for t, loss in losses.items()})
+        centre, spread = values.mean(axis=0), values.std(axis=0)
+        off = (values - centre) / np.maximum(spread, 1e-300)
+        weight = (1 + self.margin * off) / len(values)
+        slope = np.zeros(shares.shape)
+        for target, by_share in slopes.items():
+            slope += np.einsum("sn,snk->nk", weight * rates[target].reshape(values.shape), by_share)
+        return centre + self.margin * spread, slope
+
+    def hessian(self, share: Floats) -> Floats:
+        """Second derivatives at one mixture, shape (K, K), over some of the members."""
+        return differences(Ensemble(self.surface, self.margin, CURVATURE_MEMBERS), share)

@@ -46,15 +46,28 @@ def flat(slots: Sequence[Slot]) -> Indices:
     return np.array(sorted(r for slot in slots for r in slot), dtype=np.intp)
 
 
-def exchange(accuracy: Accuracy, slots: Sequence[Slot], rng: np.random.Generator, *, trials: int) -> list[Slot]:
-    """Swap single slots for others of the same sizes while that lowers the criterion, at most ``trials`` times."""
+def exchange(
+    accuracy: Accuracy,
+    slots: Sequence[Slot],
+    rng: np.random.Generator,
+    *,
+    trials: int,
+    keep: frozenset[int] = frozenset(),
+) -> list[Slot]:
+    """Swap single slots for others of the same sizes while that lowers the criterion, at most ``trials`` times.
+
+    Slots with a run of ``keep`` stay.
+    """
     current = list(slots)
+    movable = [i for i, slot in enumerate(current) if not keep & set(slot)]
+    if not movable:
+        return current
     best = accuracy.criterion(flat(current))
     failures = 0
     for _ in range(trials):
         if failures > 4 * len(current) + 40:  # nothing found for long
             break
-        place = int(rng.integers(len(current)))
+        place = movable[int(rng.integers(len(movable)))]
         other = _alternative(accuracy.menu, current, place, rng)
         if other is None:
             failures += 1
@@ -96,21 +109,24 @@ def best_runs(
     *,
     budget: float,
     options: ExchangeOptions | None = None,
+    orders: Sequence[Sequence[Indices]] = (),
+    keep: frozenset[int] = frozenset(),
 ) -> Indices:
     """Numbers of runs and runs with the smallest expected error for a budget, ascending run numbers.
 
-    Every count vector is judged with the same random orders of runs; the best few are improved by a short exchange,
-    the winner by a long one.
+    Every count vector is judged with the same orders of runs (two random ones if none are given); the best few are
+    improved by a short exchange, the winner by a long one. Runs of ``keep`` stay where an order has brought them in.
     """
     options = options or ExchangeOptions()
     menu = accuracy.menu
-    orders = [random_order(menu, rng, nested=options.nested) for _ in range(2)]
-    scored = []
+    orders = orders or [random_order(menu, rng, nested=options.nested) for _ in range(2)]
+    scored: list[tuple[float, int, list[Slot]]] = []
     for counts in all_counts(menu.prices, menu.stock, budget=budget, rng=rng):
         choices = [slots_of(menu, counts, order, nested=options.nested) for order in orders]
         values = [accuracy.criterion(flat(c)) for c in choices]
         scored.append((float(np.mean(values)), len(scored), choices[int(np.argmin(values))]))
     scored.sort(key=lambda entry: entry[:2])
-    finalists = [exchange(accuracy, s, rng, trials=options.early) for _, _, s in scored[: options.finalists]]
-    winner = min(finalists, key=lambda s: accuracy.criterion(flat(s)))
-    return flat(exchange(accuracy, winner, rng, trials=options.trials))
+    best = [slots for _, _, slots in scored[: options.finalists]]
+    finalists = [exchange(accuracy, slots, rng, trials=options.early, keep=keep) for slots in best]
+    winner = min(finalists, key=lambda slots: accuracy.criterion(flat(slots)))
+    return flat(exchange(accuracy, winner, rng, trials=options.trials, keep=keep))

@@ -108,5 +108,3 @@ def prior_of_fits(fits: FitSet, domains: Sequence[str]) -> Prior:
 def _reordered(law: Law, theta: Floats, old: Sequence[str], new: Sequence[str]) -> Floats:
     place = {p.name: i for i, p in enumerate(law.parameters(old))}
     return theta[[place[p.name] for p in law.parameters(new)]]
-
-

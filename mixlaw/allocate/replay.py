@@ -261,7 +261,7 @@ def replay(
 
 
 def _trial(bench: Bench, strategy: str, flops: float, seed: int, options: ReplayOptions, share: float) -> Trial:
-    rng = np.random.default_rng([seed, int(round(1e6 * share)), STRATEGIES.index(strategy)])
+    rng = np.random.default_rng([seed, round(1e6 * share), STRATEGIES.index(strategy)])
     runs = bench.choose(strategy, rng, budget=flops, options=options.exchange)
     return Trial(
         strategy=strategy,

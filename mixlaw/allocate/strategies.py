@@ -49,7 +49,8 @@ def shape(name: str, prices: Floats) -> Floats:
 def fill(ratio: Floats, prices: Floats, stock: Indices, *, budget: float) -> Indices:
     """Numbers of runs, shape (L,), in about this ratio and never above the budget.
 
-    What is left after whole multiples buys runs of the size that is furthest behind its ratio and still affordable.
+    What is left after whole multiples first rounds numbers up, the dearest size first; then it buys runs of the size
+    that is furthest behind its ratio and still affordable.
 
     Raises:
         InputError: when the budget does not buy one run.
@@ -62,7 +63,9 @@ def fill(ratio: Floats, prices: Floats, stock: Indices, *, budget: float) -> Ind
         affordable = (prices <= budget - counts @ prices) & (ratio > 0) & (counts < stock)
         if not affordable.any():
             break
-        counts[int(np.argmax(np.where(affordable, ratio * unit - counts, -np.inf)))] += 1
+        behind = affordable & (counts < ratio * unit - 1e-9)
+        worth = np.where(behind, prices, -np.inf) if behind.any() else ratio * unit - counts
+        counts[int(np.argmax(np.where(affordable, worth, -np.inf)))] += 1
     if not counts.any():
         raise InputError("a budget that buys at least one run", f"{budget:.3g}, the cheapest costs {prices.min():.3g}")
     return counts

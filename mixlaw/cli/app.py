@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 import mixlaw
+from mixlaw.cli.allocate_budget import allocate_budget
 from mixlaw.cli.compare import compare
 from mixlaw.cli.export import export
 from mixlaw.cli.fit import fit
@@ -40,5 +41,5 @@ def options(
     """Options before the command."""
 
 
-for command in (ingest, fit, compare, predict, optimize_mixture, predict_cmr, export):
+for command in (ingest, fit, compare, predict, optimize_mixture, predict_cmr, export, allocate_budget):
     app.command(command.__name__.replace("_", "-"))(command)

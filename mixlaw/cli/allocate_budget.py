@@ -1,0 +1,276 @@
+"""``mixlaw allocate-budget``: a budget in, the proxy runs to buy out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mixlaw.cli.options import DomainsFile, Json, Output, Seed
+
+if TYPE_CHECKING:
+    from mixlaw.allocate.plan import Done, Plan, PlanRequest
+    from mixlaw.allocate.prior import Prior
+    from mixlaw.runs import RunTable
+
+_Runs = Annotated[
+    Path | None,
+    typer.Argument(metavar="[RUNS]", help="Runs done already: they are the prior and are not bought again."),
+]
+_Budget = Annotated[str | None, typer.Option("--flops", help="Budget in FLOPs, e.g. 1e21.")]
+_Hours = Annotated[str | None, typer.Option("--hours", help="Budget in the unit of --price, e.g. GPU-hours.")]
+_Price = Annotated[str | None, typer.Option("--price", help="Cost of one run by size: 60M=12,150M=40 (GPU-hours).")]
+_Sizes = Annotated[str | None, typer.Option("--sizes", help="Proxy sizes: 60M,150M,1B; 7B-A1B for 1B active.")]
+_PerParam = Annotated[
+    str, typer.Option("--tokens-per-param", help="Tokens per parameter; several (5,10,20) are checkpoints of one run.")
+]
+_Tokens = Annotated[
+    str | None, typer.Option("--tokens", help="Tokens by size instead: 60M=1B/3B,150M=6B (slash: checkpoints).")
+]
+_TargetParams = Annotated[str | None, typer.Option("--target-params", help="Size of the run to predict, e.g. 7B.")]
+_TargetTokens = Annotated[str | None, typer.Option("--target-tokens", help="Its tokens, e.g. 150B.")]
+_Strategy = Annotated[
+    str, typer.Option("--strategy", help="optimal, uniform, equal-flops, pyramid, hourglass, ends or top.")
+]
+_Design = Annotated[str, typer.Option("--design", help="Dirichlet draws: dense, sparse or both.")]
+_Incumbent = Annotated[str | None, typer.Option("--incumbent", help="Mixture in use: web=0.6,... or a file.")]
+_Prior = Annotated[
+    Path | None, typer.Option("--prior", help="Fit file to take the law from; default: RUNS, or a default prior.")
+]
+_Nested = Annotated[bool, typer.Option("--nested", help="Sizes share mixtures; says whether that helps.")]
+_Next = Annotated[int, typer.Option("--next", min=0, help="With RUNS: propose so many runs to make next.")]
+_Replay = Annotated[
+    bool, typer.Option("--replay", help="Judge the strategies on RUNS: buy from it, refit, score its largest size.")
+]
+_Seeds = Annotated[int, typer.Option("--seeds", min=1, help="With --replay: repetitions.")]
+_Budgets = Annotated[str, typer.Option("--budgets", help="With --replay: shares of the FLOPs of the fitting runs.")]
+_Below = Annotated[str | None, typer.Option("--below", help="With --replay: leave out sizes from here on, e.g. 900M.")]
+_Strategies = Annotated[str | None, typer.Option("--strategies", help="With --replay: names; all if left out.")]
+
+
+def allocate_budget(
+    runs: _Runs = None,
+    flops: _Budget = None,
+    sizes: _Sizes = None,
+    tokens_per_param: _PerParam = "20",
+    tokens: _Tokens = None,
+    target_params: _TargetParams = None,
+    target_tokens: _TargetTokens = None,
+    domains: DomainsFile = None,
+    strategy: _Strategy = "optimal",
+    hours: _Hours = None,
+    price: _Price = None,
+    design: _Design = "both",
+    incumbent: _Incumbent = None,
+    prior: _Prior = None,
+    nested: _Nested = False,
+    next_runs: _Next = 0,
+    replay: _Replay = False,
+    seeds: _Seeds = 20,
+    budgets: _Budgets = "0.1,0.25,0.5",
+    below: _Below = None,
+    strategies: _Strategies = None,
+    output: Output = None,
+    seed: Seed = 0,
+    json: Json = False,
+) -> None:
+    """Plan which proxy runs to buy: how many at each size, at which mixtures, and what that is expected to reach."""
+    from mixlaw.logs import read_runs
+
+    table = read_runs(runs) if runs else None
+    if replay:
+        _replay(table, budgets, strategies, seeds, below, seed, json)
+        return
+    request = _request(
+        table, _budget(flops, hours, price, needed=not next_runs), sizes, tokens_per_param, tokens, price,
+        (target_params, target_tokens), domains, (design, incumbent, nested), seed,
+    )  # fmt: skip
+    known, law = _earlier(table, prior, request)
+    if next_runs:
+        _propose(request, known, law, next_runs, bounded=bool(flops or hours), output=output, json=json)
+    else:
+        _plan(request, strategy, known, law, output=output, json=json)
+
+
+def _budget(flops: str | None, hours: str | None, price: str | None, *, needed: bool) -> float:
+    from mixlaw.errors import UsageError
+    from mixlaw.units import parse_positive
+
+    if (price and flops) or (hours and not price):
+        raise UsageError(
+            "--flops, or --hours with --price for every size", "--flops with --price" if flops else "--hours"
+        )
+    text = hours if price else flops
+    if text is None and needed:
+        raise UsageError(
+            "a budget: --hours (in the unit of --price)" if price else "a budget: --flops, e.g. 1e21", "none"
+        )
+    return parse_positive(text, name="the budget") if text else float("inf")
+
+
+def _request(
+    table: RunTable | None,
+    budget: float,
+    sizes: str | None,
+    per_param: str,
+    tokens: str | None,
+    price: str | None,
+    target: tuple[str | None, str | None],
+    domains: Path | None,
+    mixtures: tuple[str, str | None, bool],
+    seed: int,
+) -> PlanRequest:
+    from mixlaw.allocate.designs import DesignOptions
+    from mixlaw.allocate.exchange import ExchangeOptions
+    from mixlaw.allocate.plan import PlanRequest
+    from mixlaw.allocate.sizes import Scale, build_sizes, parse_pairs, parse_size
+    from mixlaw.domains import Domains
+    from mixlaw.errors import UsageError
+    from mixlaw.mixture import Mixture
+    from mixlaw.units import parse_numbers, parse_positive
+
+    if not (sizes and target[0] and target[1]):
+        lacking = {"--sizes": sizes, "--target-params": target[0], "--target-tokens": target[1]}
+        raise UsageError("--sizes, --target-params and --target-tokens",
+                         "no " + ", ".join(name for name, value in lacking.items() if not value))  # fmt: skip
+    if domains is None and table is None:
+        raise UsageError("--domains with the domains to mix (or RUNS)", "neither")
+    facts = Domains.load(domains) if domains else Domains()
+    design, incumbent, nested = mixtures
+    params, active = parse_size(target[0], name="--target-params")
+    return PlanRequest(
+        sizes=build_sizes(
+            sizes.split(","),
+            per_param=parse_numbers(per_param, name="--tokens-per-param"),
+            tokens=parse_pairs(tokens, name="--tokens"),
+            prices=parse_pairs(price, name="--price"),
+        ),
+        target=Scale(params, parse_positive(target[1], name="--target-tokens"), active),
+        budget=budget,
+        names=tuple(facts.by_name) or (table.domains if table else ()),
+        domains=facts,
+        incumbent=Mixture.parse(incumbent) if incumbent else None,
+        designs=DesignOptions(kind=design),
+        exchange=ExchangeOptions(nested=nested),
+        unit="cost" if price else "FLOPs",
+        seed=seed,
+    )
+
+
+def _earlier(table: RunTable | None, prior: Path | None, request: PlanRequest) -> tuple[Done | None, Prior | None]:
+    """Known rows and the law to plan with; remarks say which law that is where runs cannot give one."""
+    from mixlaw.allocate.earlier import done_of, prior_of_runs
+    from mixlaw.allocate.prior import prior_of_fits
+    from mixlaw.cli.opening import open_fits
+    from mixlaw.cli.output import progress, remark
+
+    known = None if table is None else done_of(table, request.names)
+    if prior is not None:
+        return known, prior_of_fits(open_fits(prior, seed=request.seed), request.names)
+    if table is None:
+        return None, None
+    with progress("fitting"):
+        law = prior_of_runs(table, request.names, seed=request.seed)
+    if law is None:
+        remark("RUNS have one size or one token count, too little for a law: the default prior is used")
+    return known, law
+
+
+def _plan(
+    request: PlanRequest, strategy: str, known: Done | None, law: Prior | None, *, output: Path | None, json: bool
+) -> None:
+    from mixlaw.allocate.doubts import doubts_of
+    from mixlaw.allocate.manifest import manifest, planned_runs
+    from mixlaw.allocate.plan import make_plan
+    from mixlaw.cli import output as out
+    from mixlaw.render import plan as render
+
+    with out.progress("planning") as advance:
+        plan = make_plan(request, strategy, prior=law, done=known, progress=advance)
+    runs = planned_runs(plan)
+    warnings = doubts_of(plan)
+    if json:
+        out.write_json(render.plan_data(plan, runs, warnings))
+    else:
+        tables = [render.size_table(plan), render.strategy_table(plan), render.run_table(runs)]
+        out.show(*tables, aside=str(output) == "-")
+    _write(plan, output, manifest(plan, runs), json=json)
+    out.remarks([f"law: {plan.prior.text}", *filter(None, [render.nesting_line(plan)])])
+    out.remarks(f"warning {line}" for line in warnings)
+
+
+def _propose(
+    request: PlanRequest,
+    known: Done | None,
+    law: Prior | None,
+    count: int,
+    *,
+    bounded: bool,
+    output: Path | None,
+    json: bool,
+) -> None:
+    from mixlaw.allocate.manifest import runs_at
+    from mixlaw.allocate.next_runs import next_runs
+    from mixlaw.cli import output as out
+    from mixlaw.errors import UsageError
+    from mixlaw.render import plan as render
+
+    if known is None:
+        raise UsageError("RUNS (the runs done so far) with --next", "none")
+    plan, proposal = next_runs(request, count, prior=law, done=known, bounded=bounded)
+    runs = runs_at(plan, proposal.runs.tolist(), first=known.count + 1)
+    content = render.proposal_data(plan, proposal, runs)
+    if json:
+        out.write_json(content)
+    else:
+        out.show(render.proposal_table(proposal, runs, request.unit), aside=str(output) == "-")
+    _write(plan, output, content, json=json)
+    out.remark(f"law: {plan.prior.text}")
+
+
+def _write(plan: Plan, output: Path | None, content: dict[str, object], *, json: bool) -> None:
+    """Write the manifest, as CSV by its suffix; without -o there is none."""
+    from mixlaw.allocate.manifest import to_csv
+    from mixlaw.cli import output as out
+    from mixlaw.errors import UsageError
+    from mixlaw.files import to_yaml
+
+    if output is None:
+        return
+    if json and str(output) == "-":
+        raise UsageError("--json or -o -, not both on stdout", "both")
+    if output.suffix.lower() == ".csv":
+        out.write_to(output, to_csv(content["runs"], plan.request.names))  # type: ignore[arg-type]
+    else:
+        out.write_to(output, to_yaml(content))
+
+
+def _replay(
+    table: RunTable | None,
+    budgets: str,
+    strategies: str | None,
+    seeds: int,
+    below: str | None,
+    seed: int,
+    json: bool,
+) -> None:
+    from mixlaw.allocate.replay import ReplayOptions, replay
+    from mixlaw.allocate.strategies import STRATEGIES
+    from mixlaw.cli import output as out
+    from mixlaw.errors import UsageError
+    from mixlaw.render import plan as render
+    from mixlaw.units import parse_numbers, parse_positive
+
+    if table is None:
+        raise UsageError("RUNS with --replay: a table with three sizes or more", "none")
+    names = tuple(n.strip() for n in strategies.split(",")) if strategies else STRATEGIES
+    shares = tuple(parse_numbers(budgets, name="--budgets"))
+    options = ReplayOptions(budgets=shares, strategies=names, seeds=seeds, seed=seed)
+    with out.progress("replaying") as advance:
+        done = replay(table, options, below=parse_positive(below, name="--below") if below else None, progress=advance)
+    if json:
+        out.write_json(render.replay_data(done))
+        return
+    out.show(*render.replay_tables(done))
+    out.remark(f"law {options.law}, {seeds} seeds; {render.agreement_line(done)}")

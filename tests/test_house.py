@@ -11,8 +11,8 @@ import pytest
 
 ORDER = [
     "errors", "files", "units", "mixture", "domains", "runs", "logs", "laws", "flags", "dataset", "solver", "problems",
-    "diagnose", "fit", "fits", "fitfile", "check", "fitting", "predicting", "benchmark", "cmr", "optimize", "allocate", "export",
-    "render", "cli",
+    "diagnose", "fit", "fits", "fitfile", "check", "fitting", "predicting", "benchmark", "cmr", "optimize", "allocate",
+    "export", "render", "cli",
 ]  # fmt: skip
 
 

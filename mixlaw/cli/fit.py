@@ -36,6 +36,13 @@ def fit(
         list[str] | None,
         typer.Option("--chance", help="Chance level of a benchmark, e.g. mmlu=0.25; common ones are known."),
     ] = None,
+    shrink: Annotated[
+        float | None,
+        typer.Option("--shrink", min=0.0, help="Pull coefficients towards those of all targets; chosen for few runs."),
+    ] = None,
+    sensitivity: Annotated[
+        bool, typer.Option("--sensitivity", help="Also print held-out errors for other values of --drop-early.")
+    ] = False,
     parameters: Annotated[bool, typer.Option("--parameters", help="Also print every parameter.")] = False,
     seed: Seed = 0,
     strict: Strict = False,
@@ -44,9 +51,10 @@ def fit(
     """Fit a mixture law to every loss of a run table, and its benchmarks from the losses."""
     from mixlaw import fitfile
     from mixlaw.benchmark import add_benchmarks, curves, parse_chances
+    from mixlaw.check.sensitivity import early_sensitivity
     from mixlaw.cli import output as out
     from mixlaw.cli.choices import executor, fit_options
-    from mixlaw.fitting import Request, fit_table, named_laws
+    from mixlaw.fitting import AUTO, DEFAULT_LAW, Request, fit_table, named_laws
     from mixlaw.logs import read_runs
     from mixlaw.render import fit as render
     from mixlaw.render.benchmark import curve_table
@@ -55,7 +63,7 @@ def fit(
         starts=starts, drop_early=drop_early, checkpoints=checkpoints, loss=loss, delta=delta,
         exclude=exclude or [], seed=seed, strict=strict,
     )  # fmt: skip
-    request = Request(named_laws(law), options, bootstrap)
+    request = Request(named_laws(law), options, bootstrap, shrink)
     table = read_runs(runs)
     with out.progress("fitting") as advance, executor(jobs) as pool:
         fits = fit_table(table, request, executor=pool, progress=advance)
@@ -67,6 +75,12 @@ def fit(
         out.write_result(text)
         return
     out.show(render.fit_table(fits), *([render.parameter_table(fits)] if parameters else []))
+    if sensitivity:
+        out.show(
+            render.sensitivity_table(
+                *early_sensitivity(table, DEFAULT_LAW if law == AUTO else request.laws[0], options)
+            )
+        )
     if fits.benchmarks:
         out.show(curve_table(curves(fits)))
     out.remark(render.data_line(fits))

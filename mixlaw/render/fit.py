@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from rich.table import Table
 
+from mixlaw.fit import Status
 from mixlaw.fits import FitSet
 from mixlaw.render.tables import percent, shorten, significant, table
 
@@ -24,13 +25,20 @@ def fit_table(fits: FitSet) -> Table:
             percent(member.fit.residual, 2),
             percent(member.fit.agreeing, 0),
             significant(member.fit.geometry.condition, 2),
-            member.fit.status.name.lower().replace("_", " "),
+            _status(member.fit.status),
         )
         for target, members in fits.members.items()
         for index, member in enumerate(members)
     ]
-    columns = ["target", "law", "weight", "points", "runs", "par.", "residual", "starts agree", "condition", "status"]
-    return table("Fits (residual: median on the training data, not an accuracy)", columns, rows, left=2)
+    columns = ["target", "law", "weight", "rows", "runs", "par.", "residual", "agree", "cond.", "status"]
+    title = "Fits (residual: median on the training data, no accuracy; agree: starts within 1% of the best)"
+    return table(title, columns, rows, left=2)
+
+
+def _status(status: Status) -> str:
+    return {Status.CONVERGED: "ok", Status.NOT_CONVERGED: "falling", Status.STARTS_DISAGREE: "disagree"}.get(
+        status, "failed"
+    )
 
 
 def parameter_table(fits: FitSet) -> Table:
@@ -42,6 +50,12 @@ def parameter_table(fits: FitSet) -> Table:
                 rows[member.fit.form, name][target] = f"{significant(value)} ± {significant(error, 2)}"
     body = [(law, name, *(cells.get(t, "") for t in fits.targets)) for (law, name), cells in rows.items()]
     return table("Parameters", ["law", "parameter", *fits.targets], body, left=2)
+
+
+def sensitivity_table(held_out: str, errors: Mapping[float, float]) -> Table:
+    """Held-out error for each share of a run left out at its start."""
+    rows = [(percent(share, 0), percent(error, 2)) for share, error in errors.items()]
+    return table(f"Error on {held_out} by what is left out", ["first part left out", "error"], rows)
 
 
 def doubts(fits: FitSet) -> list[str]:
@@ -81,5 +95,12 @@ def choice_lines(fits: FitSet) -> list[str]:
         lines.append(
             f"90% intervals covered {percent(calibration['achieved'], 0)} of {calibration['losses']} losses of "
             f"{calibration['held_out']}, fitted without them; widened by {calibration['widened_by']:.2f}"
+        )
+    shrinkage = fits.evidence.get("shrinkage")
+    if isinstance(shrinkage, dict):
+        listing = ", ".join(f"{s} {percent(e, 2)}" for s, e in shrinkage["errors"].items())
+        lines.append(
+            f"fewer than 2 (K + 1) runs: coefficients pulled towards those that targets share with strength "
+            f"{shrinkage['strength']:g}, by the error on folds of mixtures: {listing}"
         )
     return lines

@@ -1,0 +1,138 @@
+"""The commands fit, predict and compare, as a shell sees them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mixlaw.cli import main
+
+
+@pytest.fixture(scope="module")
+def fit_file(known_law: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("fit") / "fit.json"
+    assert main(["fit", str(known_law), "--law", "capacity", "--starts", "4", "-o", str(path)]) == 0
+    return path
+
+
+def test_fit_prints_a_row_per_target_and_says_what_it_left_out(
+    known_law: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fit", str(known_law), "--law", "capacity", "--starts", "4", "--parameters"]) == 0
+    out, err = capsys.readouterr()
+    assert [line.split()[0] for line in out.splitlines() if "capacity " in line][:4] == ["web", "code", "math", "books"]
+    assert "c[web]" in out
+    assert "192 rows of 48 runs used. 48 rows left out: first 25% of a run" in err
+
+
+def test_the_same_seed_writes_the_same_bytes(known_law: Path, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.json", "b.json")]
+    for file in files:
+        assert (
+            main(["fit", str(known_law), "--law", "capacity", "--starts", "2", "--bootstrap", "3", "-o", str(file)])
+            == 0
+        )
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_predict_a_mixture(fit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "predict",
+        str(fit_file),
+        "--mixture",
+        "web=0.7,code=0.2,math=0.1",
+        "--params",
+        "1B",
+        "--tokens",
+        "20B",
+        "--json",
+    ]
+    assert main(words) == 0
+    content = json.loads(capsys.readouterr().out)
+    web = content["predicted"]["web"]
+    assert web["low"] < web["value"] < web["high"]
+    assert content["params"] == 1e9
+    assert content["flags"] == []
+
+
+def test_predict_says_when_it_is_far_from_the_data(fit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["predict", str(fit_file), "--mixture", "math=1", "--params", "70B", "--tokens", "2T"]) == 0
+    err = capsys.readouterr().err
+    assert "flag extrapolates-size: 70B against 400M, 175 times" in err
+    assert "flag extrapolates-mixture" in err
+
+
+def test_predict_a_table(fit_file: Path, known_law: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "predictions.csv"
+    assert main(["predict", str(fit_file), "--at", str(known_law), "-o", str(path)]) == 0
+    frame = pd.read_csv(path)
+    assert list(frame.columns[:5]) == ["run", "step", "tokens", "params", "pred/web"]
+    measured = pd.read_csv(known_law)
+    assert np.abs(frame["pred/code"] / measured["loss/code"] - 1).mean() < 0.01
+    assert "mean relative error" in capsys.readouterr().out
+
+
+def test_compare_ends_in_a_verdict(known_law: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["compare", str(known_law), "--law", "capacity,chinchilla,linear", "--starts", "3", "--by-target"]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert "Held out: largest size, 400M (8 runs; fitted without them)" in out
+    assert "capacity predicts best: 0." in out
+    assert "Not tried: natural: no natural mixture given" in out
+
+
+def test_compare_in_json_holds_every_figure(known_law: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    domains = known_law.with_name("domains.yaml")
+    words = ["compare", str(known_law), "--law", "capacity,exp", "--starts", "2", "--domains", str(domains), "--json"]
+    assert main(words) == 0
+    content = json.loads(capsys.readouterr().out)
+    by_name = {law["name"]: law for law in content["laws"]}
+    assert by_name["capacity"]["targets"]["math"]["spearman"] > 0.9
+    assert by_name["natural"]["decision_regret"] >= 0
+    assert content["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["fit", "RUNS", "--law", "gopher"], 2, "a law among capacity"),
+        (["fit", "RUNS", "--law", "auto,exp"], 2, "auto alone"),
+        (["fit", "RUNS", "--loss", "median"], 2, "--loss huber, l2 or l1"),
+        (["fit", "nowhere.csv"], 3, "nowhere.csv"),
+        (["fit", "RUNS", "--exclude", "nobody"], 3, "'nobody'"),
+        (["predict", "FIT", "--mixture", "web=0.5"], 3, "a sum of 0.5"),
+        (["predict", "FIT", "--mixture", "sugar=1", "--params", "1B", "--tokens", "1B"], 3, "sugar"),
+        (["predict", "FIT"], 3, "--params 7B"),
+        (["predict", "nowhere.json"], 3, "no such file"),
+        (["compare", "RUNS", "--holdout", "sideways"], 2, "largest, mixtures, longest"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(
+    words: list[str], code: int, message: str, known_law: Path, fit_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [{"RUNS": str(known_law), "FIT": str(fit_file)}.get(w, w) for w in words]
+    assert main(words) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert "Traceback" not in err
+    assert err.count("\n") == 1
+
+
+def test_a_closed_pipe_is_quiet(fit_file: Path, known_law: Path) -> None:
+    command = f"{sys.executable} -m mixlaw predict {fit_file} --at {known_law} | head -1"
+    run = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert run.stdout.startswith("run,step,tokens,params")
+    assert run.stderr == ""
+    assert run.returncode == 0
+
+
+def test_the_module_runs_as_a_command() -> None:
+    run = subprocess.run([sys.executable, "-m", "mixlaw", "--version"], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("mixlaw 0.")

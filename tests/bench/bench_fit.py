@@ -23,7 +23,7 @@ from mixlaw.fit import FitOptions, fit_law
 from mixlaw.laws import LAWS
 from mixlaw.logs import read_runs
 from mixlaw.problems import bounds
-from mixlaw.solver import penalty
+from mixlaw.solver import SolverOptions, penalty
 
 LAW = LAWS["capacity"]
 DELTA = 1e-2
@@ -65,7 +65,7 @@ def main() -> None:
     table = read_runs(asked.table)
     dataset = Dataset.build(table.select(table.column("params") < size_levels(table)[-1]))
     started = time.process_time()
-    fits = fit_law(LAW, dataset, FitOptions(starts=asked.starts))
+    fits = fit_law(LAW, dataset, FitOptions(starts=asked.starts, solver=SolverOptions(ridge=0.0)))
     ours = time.process_time() - started
     started = time.process_time()
     theirs = usual(dataset, asked.starts)

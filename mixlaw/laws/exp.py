@@ -14,8 +14,8 @@ c is positive and stored as a logarithm, t is free. Source: Ye et al., arXiv 240
 
 Gauge: on the simplex k is redundant (adding d to every t_j multiplies k by e^d); k = 1 here.
 
-``loglinear`` is the form with c = 0, the log-linear regression of arXiv 2407.01492 and of olmix: one convex problem,
-one start.
+Published code also calls this law log-linear. ``loglinear`` here is the form with c = 0, linear regression on the log
+loss: one convex problem, one start, and a weak baseline, since it knows no floor.
 
 Use it for one model size and one token count. It has neither N nor D in it: with several sizes in the table it
 averages over them.

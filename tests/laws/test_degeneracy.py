@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from mixlaw.diagnose import Geometry, geometry
-from mixlaw.problems import LogModel, bounds
 from mixlaw.laws import EXAMPLES, bound
 from mixlaw.laws.base import Floats, Inputs, Law, Parameter
+from mixlaw.problems import LogModel, bounds
 
 
 @dataclass(frozen=True)

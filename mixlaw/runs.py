@@ -321,12 +321,17 @@ def _ordered(frame: pd.DataFrame, repairs: Repairs) -> pd.DataFrame:
         frame = frame.iloc[np.lexsort(keys)]
     if key is None:
         return frame.reset_index(drop=True)
+    if _in_order(runs, axis, strictly=True):
+        return frame.reset_index(drop=True)
     repeated = frame.duplicated(["run", key], keep="last") & frame[key].notna()
     repairs.add(f"repeated (run, {key}) merged: the last written is kept", int(repeated.sum()))
     return (frame[~repeated] if repeated.any() else frame).reset_index(drop=True)
 
 
-def _in_order(runs: NDArray[np.intp], axis: Floats | None) -> bool:
-    """Whether rows are grouped by run and in order within each."""
+def _in_order(runs: NDArray[np.intp], axis: Floats | None, *, strictly: bool = False) -> bool:
+    """Whether rows are grouped by run and in order within each, ``strictly`` without a repeated checkpoint."""
     step = np.diff(runs)
-    return bool((step >= 0).all() and (axis is None or ((step > 0) | (np.diff(axis) >= 0)).all()))
+    if axis is None:
+        return bool((step >= 0).all())
+    rise = np.diff(axis) > 0 if strictly else np.diff(axis) >= 0
+    return bool((step >= 0).all() and ((step > 0) | rise).all())

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +15,7 @@ from mixlaw.cli.output import remark, remarks, write_json, write_result
 
 if TYPE_CHECKING:
     from mixlaw.logs import IngestOptions, Report
+    from mixlaw.logs.source import Source
     from mixlaw.runs import RunTable
 
 _Sources = Annotated[list[Path], typer.Argument(metavar="SOURCE...", help="Files, folders, or '-' for stdin.")]
@@ -21,7 +25,9 @@ _Output = Annotated[
 _Map = Annotated[
     Path | None, typer.Option("--map", help="Column map (YAML): your column, exact or glob -> run-table column, unit.")
 ]
-_Set = Annotated[list[str] | None, typer.Option("--set", help="A constant: params=410M, tokens_per_step=1048576, run=NAME.")]
+_Set = Annotated[
+    list[str] | None, typer.Option("--set", help="A constant: params=410M, tokens_per_step=1048576, run=NAME.")
+]
 _Join = Annotated[str | None, typer.Option("--join", help="Column that names the run in each of several files.")]
 _Unit = Annotated[list[str] | None, typer.Option("--unit", help="Unit of the losses: bits/byte, or 'mmlu*=bits/byte'.")]
 _Sheet = Annotated[
@@ -70,8 +76,42 @@ def ingest(
     if dry_run:
         _list(sources, options, json)
         return
-    table, report = read(sources, options=options)
+    with _progress() as watch:
+        table, report = read(sources, options=options, watch=watch)
     _hand_out(table, report, output, report_file, json)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[Source], Source] | None]:
+    """A bar with the bytes read and their rate, on a terminal, for what takes over a second."""
+    import sys
+    import time
+
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    begun = time.monotonic()
+
+    def watch(source: Source) -> Source:
+        task = bar.add_task(source.path.name, total=source.path.stat().st_size)
+
+        def advance(done: int) -> None:
+            if not bar.live.is_started and time.monotonic() - begun > 1:
+                bar.start()
+            bar.update(task, completed=done)
+
+        return replace(source, progress=advance)
+
+    try:
+        yield watch
+    finally:
+        if bar.live.is_started:
+            bar.stop()
 
 
 def _list(sources: list[Path], options: IngestOptions, json: bool) -> None:
@@ -83,25 +123,19 @@ def _list(sources: list[Path], options: IngestOptions, json: bool) -> None:
     found = find(sources, options, report)
     if json:
         files = [{"file": f.source.name, "kind": f.reader} for f in found]
-        write_json({"files": files, "notes": report.notes})
+        write_json({"files": files, "notes": report.notes, "not_read": report.not_read})
         return
     write_result("".join(f"{f.reader}\t{f.source.name}\n" for f in found))
-    remarks(report.notes)
-
-
-def _begin(template: str, limit: int = 60) -> str:
-    """The first lines of a run sheet; ``--report`` holds all of it."""
-    lines = template.splitlines()
-    more = [f"# ... {len(lines) - limit} more lines: see template in the --report file"] if len(lines) > limit else []
-    return "\n".join([*lines[:limit], *more])
+    remarks([*report.notes, *(f"not read: {n}" for n in report.not_read)])
 
 
 def _hand_out(table: RunTable, report: Report, output: Path | None, report_file: Path | None, json: bool) -> None:
     from mixlaw.files import to_json, write_text
+    from mixlaw.logs.sheet import beginning
 
     remarks(report.lines())
     if report.template and report.from_logs:
-        remark(f"run sheet to fill in and pass with --mixtures:\n{_begin(report.template)}")
+        remark(f"run sheet to fill in and pass with --mixtures:\n{beginning(report.template)}")
     if report_file is not None:
         write_text(report_file, to_json(report.to_mapping()))
     if output is not None and str(output) != "-":

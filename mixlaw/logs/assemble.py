@@ -16,6 +16,7 @@ from mixlaw.errors import InputError
 from mixlaw.logs.diverged import diverged
 from mixlaw.logs.facts import apply_facts, fill_shares, note_lacking
 from mixlaw.logs.merge import merge_rows, varies
+from mixlaw.logs.metrics import TRAIN_LOSS
 from mixlaw.logs.names import align
 from mixlaw.logs.naming import as_runs, clean_ids, derive_runs, rows_of_runs, split_by_size
 from mixlaw.logs.options import IngestOptions
@@ -80,7 +81,7 @@ class Assembly:
     def __init__(self, options: IngestOptions, report: Report) -> None:
         self.options, self.report = options, report
         self._tables: dict[str, _Table] = {}
-        self._units: dict[str, tuple[Unit, str]] = {}
+        self._units: dict[str, tuple[Unit | None, str]] = {}
 
     def add(self, part: Part) -> None:
         """Take one part of a file.
@@ -100,16 +101,15 @@ class Assembly:
     def _take_units(self, part: Part) -> None:
         for target in (c.removeprefix("loss/") for c in part.frame.columns if c.startswith("loss/")):
             unit = part.units.get(target) or self.options.unit(target)
-            known = self._units.get(target)
-            if unit is None:
-                continue
-            if known is not None and known[0] is not unit:
+            known, source = self._units.setdefault(target, (unit, part.source))
+            if known is not unit and (known or Unit.NATS) is not (unit or Unit.NATS):
+                told = [u.value if u else "not stated" for u in (known, unit)]
                 raise InputError(
                     f"one unit for the loss of {target!r}",
-                    f"{known[0].value} in {known[1]}, {unit.value} in {part.source}",
-                    hint="Give the columns different names with --map.",
+                    f"{told[0]} in {source}, {told[1]} in {part.source}",
+                    hint="State it with --unit, or give the columns different names with --map.",
                 )
-            self._units[target] = (unit, part.source)
+            self._units[target] = (known or unit, source)
 
     def table(self, sheet: Sheet) -> RunTable:
         """Build the run table.
@@ -210,9 +210,8 @@ class Assembly:
     def _checked(self, frame: pd.DataFrame, sources: list[str], sheet: Sheet) -> RunTable:
         files, lines = frame[FILE].to_numpy(), frame[LINE].to_numpy()
         frame = frame.drop(columns=[FILE, LINE, FINAL, *(c for c in _WORKING if c in frame)])
-        units = {t: u for t, (u, _) in self._units.items() if f"loss/{t}" in frame}
-        renamed = self.report.renamed
-        units |= {renamed[t]: u for t, (u, _) in self._units.items() if t in renamed}
+        known = {self.report.renamed.get(t, t): u for t, (u, _) in self._units.items() if u is not None}
+        units = {t: u for t, u in known.items() if f"loss/{t}" in frame}
         before = len(frame)
         table = RunTable.from_frame(
             frame,
@@ -222,6 +221,7 @@ class Assembly:
         )
         self.report.merged += before - len(table)
         self.report.table(table)
+        self.report.note(*_train_loss_note(table))
         self.report.assumed = [t for t in table.targets if t not in units and t not in table.units]
         note_lacking(table, self.report, sheet)
         return table
@@ -236,6 +236,16 @@ def _resolve_aliases(frames: list[pd.DataFrame], tables: list[_Table], sheet: Sh
         match = next((w for w in words if w in known or sheet.names(w)), None)
         if part.aliases and match is not None:
             frames[i] = frames[i].assign(run=as_runs(np.full(len(frames[i]), match, dtype=object), frames[i].index))
+
+
+def _train_loss_note(table: RunTable) -> list[str]:
+    """The remark on a training loss: it is measured on the run's own mixture."""
+    if TRAIN_LOSS not in table.frame:
+        return []
+    note = "training loss is kept as meta/train_loss: on the run's own mixture it is not comparable between mixtures"
+    if not table.targets and not table.benchmarks:
+        note += "; no held-out loss was found (name one with --map)"
+    return [note]
 
 
 def _untrained(frame: pd.DataFrame) -> NDArray[np.bool_]:

@@ -12,7 +12,7 @@ from mixlaw.logs.naming import per_run
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Skip
 from mixlaw.logs.report import Report, shorten
-from mixlaw.logs.sheet import Sheet, template
+from mixlaw.logs.sheet import Sheet, beginning, template
 from mixlaw.mixture import SUM_TOLERANCE
 from mixlaw.runs import RunTable
 
@@ -185,7 +185,7 @@ def _check_all(frame: pd.DataFrame, names: list[str], options: IngestOptions, re
     raise MissingFactError(
         "a mixture for every run or for none",
         f"none for {shorten(runs, 5)}",
-        hint=f"Fill in this run sheet and pass it with --mixtures:\n{report.template}",
+        hint=f"Fill in this run sheet and pass it with --mixtures:\n{beginning(report.template)}",
     )
 
 

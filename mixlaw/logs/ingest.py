@@ -9,11 +9,15 @@ from pathlib import Path
 from mixlaw.errors import InputError
 from mixlaw.logs.assemble import collect
 from mixlaw.logs.detect import detect
+from mixlaw.logs.long import find_long
+from mixlaw.logs.names import recognise
 from mixlaw.logs.naming import run_by_place
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part
 from mixlaw.logs.readers import READERS
 from mixlaw.logs.readers.hf_trainer import state_step
+from mixlaw.logs.readers.table_csv import sample_csv
+from mixlaw.logs.readers.table_json import sample_json
 from mixlaw.logs.report import Report
 from mixlaw.logs.sheet import Sheet
 from mixlaw.logs.source import Source
@@ -74,14 +78,32 @@ def _in_folder(folder: Path, options: IngestOptions, report: Report) -> list[Fou
     for path in sorted(p for p in folder.rglob("*") if p.is_file() and not p.name.startswith(".")):
         source = Source.at(path, root=folder)
         try:
-            found.append(Found(source, _reader(source, options)))
+            reader = _reader(source, options)
+            _check_table(source, reader, options)
         except InputError as error:
             refused += 1
-            report.note(f"not read: {error}")
+            report.not_read.append(str(error))
+            continue
+        found.append(Found(source, reader))
     if not found:
         got = f"{refused} files of other kinds" if refused else "none"
         raise InputError("a table or a log in the folder", got, where=str(folder))
     return found
+
+
+def _check_table(source: Source, reader: str, options: IngestOptions) -> None:
+    """Refuse a table found in a folder of which nothing is known: other text looks like a table too.
+
+    Raises:
+        InputError: saying which columns it has.
+    """
+    sample = {"csv": sample_csv, "json": sample_json}.get(reader)
+    if sample is None:
+        return
+    frame = sample(source)
+    if find_long(frame) is None and not recognise(frame, options, paired=True).knows_runs:
+        names = ", ".join(repr(str(c)) for c in frame.columns[:5])
+        raise InputError("a column of shares, losses or scores", f"{names}", where=source.name)
 
 
 def ingest(

@@ -18,12 +18,36 @@ _METRIC = ("metric", "metric_name", "metrics", "key", "tag", "variable", "name")
 _VALUE = ("value", "metric_value", "val", "score")
 
 
+_SET = ("domain", "task", "dataset", "eval_set", "validation_set", "val_set", "eval_dataset", "set", "subset", "target")
+_MEASURE = ("loss", "val_loss", "eval_loss", "bpb", "bits_per_byte", "ppl", "perplexity", "acc", "accuracy")
+_AXES = (
+    "step",
+    "steps",
+    "global_step",
+    "iteration",
+    "tokens",
+    "n_tokens",
+    "run",
+    "run_id",
+    "run_name",
+    "name",
+    "params",
+)
+
+
 @dataclass(frozen=True)
 class Long:
-    """Names of the columns that hold the name and the value of a metric."""
+    """Names of the columns that hold the name and the value of a metric.
+
+    Attributes:
+        metric: column of names.
+        value: column of numbers.
+        measure: what the numbers are, where the names are those of sets only.
+    """
 
     metric: str
     value: str
+    measure: str = ""
 
 
 def find_long(sample: pd.DataFrame) -> Long | None:
@@ -31,11 +55,25 @@ def find_long(sample: pd.DataFrame) -> Long | None:
     lower = {str(c).strip().lower(): str(c) for c in sample.columns}
     metric = next((lower[n] for n in _METRIC if n in lower), None)
     value = next((lower[n] for n in _VALUE if n in lower), None)
-    if metric is None or value is None:
+    if metric is not None and value is not None and _are_words(sample[metric]):
+        return Long(metric, value)
+    return _find_sets(sample, lower)
+
+
+def _are_words(cells: pd.Series) -> bool:
+    present = cells.dropna().astype(str)
+    return len(present) > 0 and all(to_number(c) is None for c in present)
+
+
+def _find_sets(sample: pd.DataFrame, lower: dict[str, str]) -> Long | None:
+    """One row per validation set: the sets tell apart rows that run, step and size do not."""
+    name = next((lower[n] for n in _SET if n in lower), None)
+    values = [lower[n] for n in _MEASURE if n in lower]
+    axes = [lower[n] for n in _AXES if n in lower]
+    if name is None or len(values) != 1 or not axes or not _are_words(sample[name]):
         return None
-    cells = sample[metric].dropna().astype(str)
-    words = cells[cells.map(lambda c: to_number(c) is None)]
-    return Long(metric, value) if len(words) and len(words) == len(cells) else None
+    told_apart = not sample.duplicated([*axes, name]).any() and sample.duplicated(axes).any()
+    return Long(name, values[0], values[0]) if told_apart else None
 
 
 def widen(
@@ -68,10 +106,11 @@ def widen(
     if not named.all():
         skipped += (Skip("no metric name", int((~named).sum()), f"{source.name}, line {lines[~named][0]}"),)
     frame, lines = frame[named].reset_index(drop=True), lines[named]
-    codes, metrics = pd.factorize(frame[long.metric].astype(str))
+    codes, found = pd.factorize(frame[long.metric].astype(str))
+    metrics = [f"{m}/{long.measure}" if long.measure else str(m) for m in found]
     wide = frame.drop(columns=[long.metric, long.value])
     cells = frame[long.value].astype(object)
-    spread = {str(m): cells.where(codes == i, None) for i, m in enumerate(metrics) if str(m) not in wide}
+    spread = {m: cells.where(codes == i, None) for i, m in enumerate(metrics) if m not in wide}
     wide = pd.concat([wide, pd.DataFrame(spread)], axis=1)
     plan = recognise(wide, options, paired=False)
     content = canonical(wide, plan.used, where=rows_where(source.name, lines), decimal=decimal)

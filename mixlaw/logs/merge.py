@@ -25,6 +25,8 @@ def merge_rows(frame: pd.DataFrame, report: Report, sources: list[str]) -> pd.Da
     """
     frame = _with_axis(frame)
     free = (frame["step"].isna() & frame["tokens"].isna()).to_numpy() | frame["_final"].to_numpy(dtype=bool)
+    if not free.any() and _distinct(frame):
+        return _with_known_axes(frame)
     _check_ordered(frame[free & ~frame["_final"].to_numpy(dtype=bool)], sources)
     stepped, stepless = frame[~free], frame[free]
     if len(stepless) and not stepless["run"].is_unique:
@@ -35,8 +37,18 @@ def merge_rows(frame: pd.DataFrame, report: Report, sources: list[str]) -> pd.Da
     stepped = _merge_checkpoints(stepped, report)
     merged = pd.concat([stepped, stepless], ignore_index=True) if len(stepless) and len(stepped) else stepped
     merged = stepless if not len(stepped) else merged
-    keep = [c for c in merged.columns if c not in ("step", "tokens") or merged[c].notna().any()]
-    return merged[keep].reset_index(drop=True)
+    return _with_known_axes(merged).reset_index(drop=True)
+
+
+def _distinct(frame: pd.DataFrame) -> bool:
+    """Whether rows come run by run with rising steps, as most tables do: then there is nothing to merge."""
+    runs, axis = np.diff(frame["run"].cat.codes.to_numpy()), np.diff(frame["step"].to_numpy())
+    return bool((runs >= 0).all() and ((runs > 0) | (axis > 0)).all())
+
+
+def _with_known_axes(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame without an axis that no row has."""
+    return frame.drop(columns=[c for c in ("step", "tokens") if frame[c].isna().all()])
 
 
 def _with_axis(frame: pd.DataFrame) -> pd.DataFrame:

@@ -106,9 +106,10 @@ class Plan:
         """Names of the columns that do not."""
         return tuple(c.source for c in self.columns if not c.name)
 
-    def has(self, prefix: str) -> bool:
-        """Whether a column of this kind was found."""
-        return any(c.name.startswith(prefix) for c in self.columns)
+    @property
+    def knows_runs(self) -> bool:
+        """Whether a column of shares, losses or scores was found."""
+        return any(c.name.startswith(("mix/", "loss/", "bench/", TRAIN_LOSS)) for c in self.columns)
 
 
 def recognise(sample: pd.DataFrame, options: IngestOptions, *, paired: bool = False) -> Plan:
@@ -144,7 +145,7 @@ def recognise(sample: pd.DataFrame, options: IngestOptions, *, paired: bool = Fa
 def _with_unit(column: Column, options: IngestOptions) -> Column:
     if not column.name.startswith("loss/") or (column.unit is not None and options.rule(column.source)):
         return column
-    return replace(column, unit=options.unit(column.name.removeprefix("loss/")) or column.unit)
+    return replace(column, unit=options.unit(column.name.removeprefix("loss/"), stated=column.unit))
 
 
 def _key(name: str) -> str:

@@ -73,7 +73,8 @@ def canonical(
             content[column.name] = cells
         else:
             values = to_numbers(cells, where=where, decimal=decimal, human=column.name in _HUMAN)
-            content[column.name] = values if column.scale == 1 else values * column.scale
+            values = values if column.scale == 1 else values * column.scale
+            content[column.name] = values if column.conversion is None else column.conversion(values)
     return content
 
 
@@ -92,7 +93,7 @@ def to_numbers(cells: pd.Series, *, where: Where, decimal: str = ".", human: boo
     if pd.api.types.is_bool_dtype(cells):
         raise InputError(f"a number in column {cells.name!r}", repr(bool(cells.iloc[0])), where=where(0))
     if pd.api.types.is_numeric_dtype(cells):
-        return cells.to_numpy(dtype=np.float64, na_value=np.nan)
+        return cells.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)  # so that the piece can be freed
     values = np.full(len(cells), np.nan)
     for row, cell in enumerate(cells):
         value = to_number(cell, decimal=decimal, human=human)

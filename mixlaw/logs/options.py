@@ -11,6 +11,7 @@ from typing import Any
 
 from mixlaw.errors import InputError
 from mixlaw.files import read_mapping
+from mixlaw.logs.convert import Conversion
 from mixlaw.logs.part import Column
 from mixlaw.units import Unit, parse_number, parse_positive
 
@@ -44,14 +45,18 @@ class Rule:
     name: str
     unit: Unit | None = None
     scale: float = 1.0
+    conversion: Conversion | None = None
 
     def apply(self, source: str) -> Column | None:
         """What the rule makes of a column, or None where it does not match."""
         if source == self.pattern:
-            return Column(source, self.name.replace("*", source), self.unit, self.scale)
+            return self._column(source, source)
         if not fnmatchcase(source, self.pattern):
             return None
-        return Column(source, self.name.replace("*", _matched(self.pattern, source)), self.unit, self.scale)
+        return self._column(source, _matched(self.pattern, source))
+
+    def _column(self, source: str, star: str) -> Column:
+        return Column(source, self.name.replace("*", star), self.unit, self.scale, self.conversion)
 
 
 def _matched(pattern: str, source: str) -> str:
@@ -139,9 +144,10 @@ class IngestOptions:
             return exact.apply(source)
         return next((c for c in (r.apply(source) for r in self.rules) if c is not None), None)
 
-    def unit(self, target: str) -> Unit | None:
-        """Unit that the user gives for a target."""
-        return next((u for pattern, u in self.units.items() if fnmatchcase(target, pattern)), None)
+    def unit(self, target: str, *, stated: Unit | None = None) -> Unit | None:
+        """Unit of a target: what the user says of it, else what its name states, else what the user says of all."""
+        named = (u for pattern, u in self.units.items() if pattern != "*" and fnmatchcase(target, pattern))
+        return next(named, None) or stated or self.units.get("*")
 
 
 def fact_name(key: str) -> str | None:
@@ -169,6 +175,8 @@ def _unit(word: str) -> tuple[str, Unit]:
 def load_rules(path: Path) -> tuple[Rule, ...]:
     """Read a column map: ``columns: {glob: loss/web}`` or ``{glob: {to: loss/web, unit: bits/byte, scale: 1}}``.
 
+    ``convert: nats/token`` turns the numbers from ``unit`` into another; bits per byte need ``bytes_per_token``.
+
     Raises:
         InputError: naming the file and the rule that is wrong.
     """
@@ -183,12 +191,20 @@ def _rule(pattern: str, entry: Any, where: str) -> Rule:
     if entry in (None, "", "-", "ignore"):
         return Rule(pattern, "")
     facts = entry if isinstance(entry, Mapping) else {"to": entry}
-    unknown = set(map(str, facts)) - {"to", "unit", "scale"}
+    unknown = set(map(str, facts)) - {"to", "unit", "scale", "convert", "bytes_per_token"}
     if unknown or "to" not in facts:
-        raise InputError("keys to, unit, scale", ", ".join(sorted(map(str, facts))), where=where)
+        raise InputError(
+            "keys to, unit, scale, convert, bytes_per_token", ", ".join(sorted(map(str, facts))), where=where
+        )
     name = str(facts["to"])
     if not _TABLE_NAME.match(name):
         hint = "Columns are run, step, tokens, params, mix/<domain>, loss/<target>, bench/<task>, meta/<name>."
         raise InputError("a run-table column", repr(name), where=where, hint=hint)
     unit = Unit.named(str(facts["unit"])) if facts.get("unit") else None
-    return Rule(pattern, name, unit, parse_number(facts.get("scale", 1.0), name=f"{where}: scale"))
+    scale = parse_number(facts.get("scale", 1.0), name=f"{where}: scale")
+    if not facts.get("convert"):
+        return Rule(pattern, name, unit, scale)
+    target = Unit.named(str(facts["convert"]))
+    factor = facts.get("bytes_per_token")
+    length = None if factor is None else parse_positive(factor, name=f"{where}: bytes_per_token")
+    return Rule(pattern, name, target, scale, Conversion(unit or Unit.NATS, target, length))

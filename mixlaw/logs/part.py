@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mixlaw.logs.convert import Conversion
 from mixlaw.units import Unit
 
 
@@ -21,12 +22,14 @@ class Column:
         name: name in the run table (``loss/web``), or "" for a column that is not used.
         unit: unit of a loss, where its name or the user says it.
         scale: factor to multiply by.
+        conversion: to the unit of the table, after scaling.
     """
 
     source: str
     name: str
     unit: Unit | None = None
     scale: float = 1.0
+    conversion: Conversion | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ from mixlaw.logs.part import Column, Skip
 from mixlaw.runs import Repairs, RunTable
 from mixlaw.units import Unit
 
+_SHOWN = 8
+
 
 @dataclass
 class FileReport:
@@ -41,6 +43,7 @@ class Report:
         assumed: targets whose unit is not stated by name, file or user.
         runs: number of runs in the table.
         renamed: targets as read -> as in the table, where names were cut.
+        not_read: why files in a folder were not read.
     """
 
     files: dict[str, FileReport] = field(default_factory=dict)
@@ -57,6 +60,7 @@ class Report:
     assumed: list[str] = field(default_factory=list)
     runs: int = 0
     renamed: dict[str, str] = field(default_factory=dict)
+    not_read: list[str] = field(default_factory=list)
 
     @property
     def read(self) -> int:
@@ -119,6 +123,7 @@ class Report:
             "lacking": self.lacking,
             "template": self.template,
             "notes": self.notes,
+            "not_read": self.not_read,
         }
 
     def lines(self) -> list[str]:
@@ -136,7 +141,10 @@ class Report:
             cells = ", ".join(f"{t} {n:,}" for t, n in self.missing.items())
             lines.append(f"missing loss cells: {shorten(cells.split(', '), 12)}")
         lines += [f"lacking {fact}: {self._runs(runs)}" for fact, runs in self.lacking.items()]
-        return [*lines, *(f"note: {n}" for n in self.notes)]
+        lines += [f"note: {n}" for n in self.notes]
+        lines += [f"not read: {n}" for n in self.not_read[:_SHOWN]]
+        more = len(self.not_read) - _SHOWN
+        return [*lines, f"not read: {more} more files, see the --report file"] if more > 0 else lines
 
     def _runs(self, runs: Sequence[str]) -> str:
         return f"all {self.runs:,} runs" if len(runs) == self.runs else shorten(runs, 6)

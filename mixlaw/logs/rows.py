@@ -130,8 +130,8 @@ def _column(
     if in_nats(found, metrics.values()):
         return Column(source, "")
     name = told_apart(found, metrics.values())
-    unit = options.unit(name.removeprefix("loss/")) if name.startswith("loss/") else None
-    return Column(source, name, unit or found.unit)
+    loss = name.startswith("loss/")
+    return Column(source, name, options.unit(name.removeprefix("loss/"), stated=found.unit) if loss else None)
 
 
 def numbered(source: Source) -> Iterator[tuple[int, str]]:

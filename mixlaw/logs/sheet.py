@@ -152,3 +152,10 @@ def template(runs: Iterable[str], lacking: Mapping[str, list[str]], *, steps: bo
             entry["mixture"] = {"web": None, "code": None}
         entries.append(entry)
     return to_yaml({"runs": entries}).replace(" null", "")
+
+
+def beginning(sheet: str, limit: int = 60) -> str:
+    """The first lines of a run sheet; the ``--report`` file holds all of it."""
+    lines = sheet.splitlines()
+    more = [f"# ... {len(lines) - limit} more lines: template in the --report file"] if len(lines) > limit else []
+    return "\n".join([*lines[:limit], *more])

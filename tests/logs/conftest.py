@@ -1,4 +1,4 @@
-"""Fixture folders: ``fixtures/<reader>/<case>/`` holds the files as a trainer leaves them, and what must come of them."""
+"""Fixture folders: ``fixtures/<reader>/<case>/`` holds files as a trainer leaves them, and what must come of them."""
 
 from __future__ import annotations
 

@@ -36,6 +36,7 @@ def test_case_gives_the_expected_table(folder: Path, read_case: Read) -> None:
     assert told["repairs"] == expected["repairs"]
     assert {t: u for t, u in told["units"].items() if u != "nats/token"} == expected["units"]
     assert [n.replace(f"{folder}/", "") for n in told["notes"]] == expected["notes"]
+    assert [n.replace(f"{folder}/", "") for n in told["not_read"]] == expected["not_read"]
     written = pd.read_csv(folder / "expected.csv", dtype={"run": str})
     shown = table.to_frame()
     assert list(shown.columns) == list(written.columns)

@@ -55,8 +55,8 @@ def read_csv(source: Source, options: IngestOptions, *, paired: bool = False) ->
         raise InputError("at least one row below the header", "none", where=source.name)
     long = find_long(sample)
     if long is not None:
-        whole = pd.concat(list(chunks(source, layout, list(layout.names), text=True)), ignore_index=True)
-        yield from widen(whole, long, source, options, kind="csv", decimal=layout.decimal, first_line=2)
+        frame = whole(source, layout)
+        yield from widen(frame, long, source, options, kind="csv", decimal=layout.decimal, first_line=2)
         return
     plan = recognise(_as_numbers(sample, layout), options, paired=paired)
     text = {c.source for c in plan.used if is_text(c.name)}
@@ -74,6 +74,8 @@ def part_from(
     skipped = tuple(chunk.attrs.pop("skipped", ()))
     lines = np.arange(line, line + len(chunk), dtype=np.int64)
     content = canonical(chunk, plan.used, where=rows_where(source.name, lines), decimal=decimal)
+    if "run" in content:
+        content["run"] = pd.Series(content["run"]).astype("category")
     frame = pd.DataFrame(content, index=pd.RangeIndex(len(chunk)), copy=False)
     return Part(
         source=source.name,
@@ -144,6 +146,12 @@ def _check_header(names: tuple[str, ...], source: Source) -> None:
         raise InputError("column names in the first row", f"numbers: {', '.join(names[:4])}", where=source.name)
 
 
+def sample_csv(source: Source) -> pd.DataFrame:
+    """The first rows, as numbers or text, to look at."""
+    layout = sniff(source)
+    return _as_numbers(_sample(source, layout), layout)
+
+
 def _sample(source: Source, layout: Layout) -> pd.DataFrame:
     lines = source.head_text.splitlines(keepends=True)
     if not source.complete_head:
@@ -180,6 +188,15 @@ def chunks(
     with source.reading(), handle:
         wanted = set(layout.names) if text else strings or set()
         yield from _pieces(handle, source, layout, names, strings=wanted, rows=CHUNK_ROWS)
+
+
+def whole(source: Source, layout: Layout) -> pd.DataFrame:
+    """The whole table as text; ``attrs["skipped"]`` holds what was left out."""
+    pieces = list(chunks(source, layout, list(layout.names), text=True))
+    skipped = [s for piece in pieces for s in piece.attrs.pop("skipped", [])]
+    frame = pd.concat(pieces, ignore_index=True)
+    frame.attrs["skipped"] = skipped
+    return frame
 
 
 class _Tail:

@@ -41,6 +41,17 @@ def read_json(source: Source, options: IngestOptions, *, paired: bool = False) -
     yield from parts_of(records, lines, source, options, skips=skips, paired=paired)
 
 
+def sample_json(source: Source) -> pd.DataFrame:
+    """The first rows, to look at."""
+    records = Records()
+    if one_per_line(source):
+        lines = [parse(line) for line in source.head_text.lstrip("\ufeff").splitlines()[:400]]
+        records.add([row for row in lines if isinstance(row, dict)])
+    else:
+        records.add(rows_of(load(source), source)[:400])
+    return records.sample()
+
+
 def parts_of(
     records: Records,
     lines: np.ndarray,

@@ -14,7 +14,7 @@ from mixlaw.logs.names import SCALARS
 from mixlaw.logs.numbers import canonical, rows_where, to_numbers
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Column, Part
-from mixlaw.logs.readers.table_csv import Layout, chunks, sniff
+from mixlaw.logs.readers.table_csv import Layout, sniff, whole
 from mixlaw.logs.rows import name_columns
 from mixlaw.logs.source import Source
 
@@ -52,7 +52,7 @@ def read_wandb_panel(source: Source, options: IngestOptions, *, paired: bool = F
         for n in layout.names[1:]
         if (m := _SERIES.fullmatch(n)) and m["bound"] is None and m["metric"].strip() != "_step"
     ]
-    frame = pd.concat(list(chunks(source, layout, list(layout.names))), ignore_index=True)
+    frame = whole(source, layout)
     lines = np.arange(len(frame), dtype=np.int64) + layout.header_lines + 1
     notes = [*_averaged(frame, series), "a W&B panel exports what was plotted: sampled above 1,500 points"]
     if axis_name in ("Step", "_step"):
@@ -75,6 +75,7 @@ def read_wandb_panel(source: Source, options: IngestOptions, *, paired: bool = F
         columns=(Column(axis_name, axis), *columns),
         units={c.name[5:]: c.unit for c in used if c.name.startswith("loss/") and c.unit},
         notes=tuple(notes),
+        skipped=tuple(frame.attrs["skipped"]),
     )
 
 

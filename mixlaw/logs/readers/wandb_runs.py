@@ -11,7 +11,7 @@ import pandas as pd
 from mixlaw.logs.names import recognise
 from mixlaw.logs.options import IngestOptions, Rule
 from mixlaw.logs.part import Part, Skip
-from mixlaw.logs.readers.table_csv import chunks, part_from, sniff
+from mixlaw.logs.readers.table_csv import part_from, sniff, whole
 from mixlaw.logs.source import Source
 
 UNFINISHED = ("crashed", "failed", "killed", "running", "preempted", "preempting", "pending")
@@ -37,14 +37,14 @@ def is_runs_table(names: tuple[str, ...]) -> bool:
 def read_wandb_runs(source: Source, options: IngestOptions, *, paired: bool = False) -> Iterator[Part]:
     """Read a runs table; runs that have not finished are left out and counted, unless they are to be kept."""
     layout = sniff(source)
-    frame = pd.concat(list(chunks(source, layout, list(layout.names), text=True)), ignore_index=True)
+    frame = whole(source, layout)
     lines = np.arange(len(frame), dtype=np.int64) + layout.header_lines + 1
     step = next((Rule(n, "step") for n in _STEPS if n in layout.names), None)
     rules = (*options.rules, Rule("Name", "run"), *_RUNS, *((step, Rule("_step", "")) if step else ()))
     plan = recognise(frame.head(400), replace(options, rules=rules, join=None))
     state = frame["State"].fillna("").str.strip().str.lower()
     doubtful = state.isin(UNFINISHED).to_numpy()
-    skips = []
+    skips = list(frame.attrs["skipped"])
     notes = ["a W&B runs table holds the last value of each metric only", *_named_apart(frame)]
     if doubtful.any() and not options.keep_doubtful:
         for what, rows in frame[doubtful].groupby(state[doubtful]):

@@ -55,38 +55,33 @@ class Product:
         count = len(inputs.domains)
         return split(theta, {"scale": self.scale.size, "C": count, "g": count})
 
-    def _parts(self, theta: Floats, inputs: Inputs) -> tuple[Blend, Floats, dict[str, Floats]]:
-        """The worth of each mixture, its inverse per row (..., n), and the terms of the scale."""
+    def _parts(self, theta: Floats, inputs: Inputs) -> tuple[Blend, Floats, Floats]:
+        """The worth of each mixture, its inverse per row (..., n), and the loss that it divides (..., n)."""
         part = self._split(theta, inputs)
         blend = Blend.of(part["C"], part["g"], inputs)
-        return blend, by_row(np.exp(-blend.log), inputs), self.scale.terms(part["scale"], inputs)
+        inverse = by_row(np.exp(-blend.log), inputs)
+        terms = self.scale.terms(part["scale"], inputs)
+        return blend, inverse, np.asarray((1 + sum(term for name, term in terms.items() if name != "E")) * inverse)
 
     def predict(self, theta: Floats, inputs: Inputs) -> Floats:
         """Loss of each row, shape (..., n)."""
-        _, inverse, terms = self._parts(theta, inputs)
-        return np.asarray(terms["E"] + (1 + sum(v for k, v in terms.items() if k != "E")) * inverse)
+        return np.asarray(np.exp(theta[..., :1]) + self._parts(theta, inputs)[2])
 
     def gradient(self, theta: Floats, inputs: Inputs) -> Floats:
         """Derivative of the loss by theta, shape (..., n, P)."""
-        blend, inverse, _ = self._parts(theta, inputs)
+        blend, inverse, divided = self._parts(theta, inputs)
         out = np.empty((*theta.shape[:-1], len(inputs), theta.shape[-1]))
         slot = self._split(out, inputs)
         slot["scale"][...] = self.scale.gradient(self._split(theta, inputs)["scale"], inputs)
         slot["scale"][..., 1:] *= inverse[..., None]
-        slope = self._slope(theta, inputs)
-        np.multiply(by_row(blend.by_weight, inputs, axis=-2), slope[..., None], out=slot["C"])
-        np.multiply(by_row(blend.by_power, inputs, axis=-2), slope[..., None], out=slot["g"])
+        np.multiply(by_row(blend.by_weight, inputs, axis=-2), -divided[..., None], out=slot["C"])
+        np.multiply(by_row(blend.by_power, inputs, axis=-2), -divided[..., None], out=slot["g"])
         return out
-
-    def _slope(self, theta: Floats, inputs: Inputs) -> Floats:
-        """Derivative of the loss by the log of the mixture's worth, shape (..., n)."""
-        _, inverse, terms = self._parts(theta, inputs)
-        return np.asarray(-(1 + sum(v for k, v in terms.items() if k != "E")) * inverse)
 
     def share_gradient(self, theta: Floats, inputs: Inputs) -> Floats:
         """Derivative of the loss by the shares of each row's mixture, shape (..., n, K)."""
-        blend, _, _ = self._parts(theta, inputs)
-        return by_row(blend.by_share, inputs, axis=-2) * self._slope(theta, inputs)[..., None]
+        blend, _, divided = self._parts(theta, inputs)
+        return by_row(blend.by_share, inputs, axis=-2) * -divided[..., None]
 
     def starts(self, inputs: Inputs, y: Floats, rng: np.random.Generator, count: int) -> Floats:
         """The constant takes part of what E leaves of the median loss, the terms of N and D the rest."""

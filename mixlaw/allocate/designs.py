@@ -54,6 +54,8 @@ class DesignOptions:
 
 def moved_inside(region: Region, mixture: Floats) -> Floats:
     """The mixture itself where it is allowed, else the allowed one nearest to it on the way to the centre, (K,)."""
+    if region.contains(mixture):
+        return mixture
     inside = region.inside(mixture, keep=0.0)
     inside = np.clip(inside, region.constraints.lower, region.constraints.upper)
     return np.asarray(inside if region.contains(inside) else region.inside(mixture, keep=1e-9))

@@ -109,4 +109,4 @@ class Menu:
     @cached_property
     def prices(self) -> Floats:
         """Largest price of a run of each size, shape (L,)."""
-        return np.array([self.cost[self.at(s)].max() for s in range(self.sizes)])
+        return np.array([self.cost[self.size == s].max() for s in range(self.sizes)])

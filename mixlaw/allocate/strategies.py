@@ -12,6 +12,7 @@ from mixlaw.errors import InputError, UsageError
 from mixlaw.laws.base import Floats
 
 OPTIMAL = "optimal"
+AT_ONCE = "optimal-at-once"
 LEVELS = (0, 1, 2, 4)
 """Relative numbers of runs that an optimal plan tries at each size."""
 MOST_SHAPES = 256
@@ -33,6 +34,9 @@ SHAPES: dict[str, Callable[[Floats], list[float]]] = {
 """Relative numbers of runs by size, the smallest first, from the price of a run of each size."""
 
 STRATEGIES = (OPTIMAL, *SHAPES)
+"""What a plan may follow."""
+REPLAYED = (OPTIMAL, AT_ONCE, *SHAPES)
+"""What a replay compares: there ``optimal`` buys in two rounds, the second planned from a fit to the first."""
 
 
 def shape(name: str, prices: Floats) -> Floats:

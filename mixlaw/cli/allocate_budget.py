@@ -256,7 +256,7 @@ def _replay(
     json: bool,
 ) -> None:
     from mixlaw.allocate.replay import ReplayOptions, replay
-    from mixlaw.allocate.strategies import STRATEGIES
+    from mixlaw.allocate.strategies import REPLAYED
     from mixlaw.cli import output as out
     from mixlaw.errors import UsageError
     from mixlaw.render import plan as render
@@ -264,7 +264,7 @@ def _replay(
 
     if table is None:
         raise UsageError("RUNS with --replay: a table with three sizes or more", "none")
-    names = tuple(n.strip() for n in strategies.split(",")) if strategies else STRATEGIES
+    names = tuple(n.strip() for n in strategies.split(",")) if strategies else REPLAYED
     shares = tuple(parse_numbers(budgets, name="--budgets"))
     options = ReplayOptions(budgets=shares, strategies=names, seeds=seeds, seed=seed)
     with out.progress("replaying") as advance:

@@ -124,7 +124,7 @@ def _answer(axes: Axes, answer: Answer) -> None:
         return
     middle = 100 * answer.share
     error = None if math.isnan(answer.low) else [[middle - 100 * answer.low], [100 * answer.high - middle]]
-    axes.errorbar([answer.tokens], [middle], yerror=error, fmt="s", color="tab:red", markersize=5, capsize=4)
+    axes.errorbar([answer.tokens], [middle], yerr=error, fmt="s", color="tab:red", markersize=5, capsize=4)
     axes.annotate(f"{middle:.1f}%", (answer.tokens, middle), xytext=(6, -10), textcoords="offset points", fontsize=8)
 
 

@@ -178,7 +178,11 @@ class RunTable:
     def to_frame(self) -> pd.DataFrame:
         """The table as it is written to a file: units other than nats in ``meta/unit/`` columns."""
         other = {f"meta/unit/{t}": u.value for t, u in self.units.items() if u is not Unit.NATS}
-        return pd.concat([self.frame, pd.DataFrame(other, index=self.frame.index)], axis=1) if other else self.frame
+        return (
+            pd.concat([self.frame, pd.DataFrame(other, index=self.frame.index)], axis=1)
+            if other
+            else self.frame.copy(deep=False)
+        )
 
     def write(self, path: Path) -> None:
         """Write a CSV (or, by suffix, Parquet) file, whole or not at all."""

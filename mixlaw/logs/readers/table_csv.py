@@ -119,7 +119,7 @@ def _width(line: str, delimiter: str) -> int:
 def _header(rows: list[list[str]]) -> tuple[tuple[str, ...], int]:
     """Names from one header row, or from two or three as pandas writes a MultiIndex."""
     names = [cell.strip() for cell in rows[0]]
-    repeats = max(Counter(n for n in names if n).values(), default=0) > 1
+    repeats = max(Counter(n for n in names if n).values(), default=0) > 1 or names.count("") > 1
     if not repeats or len(rows) < 3 or any(_is_number(c) for c in rows[1]) or len(rows[1]) != len(names):
         return tuple(names), 1
     below = [cell.strip() for cell in rows[1]]

@@ -231,7 +231,8 @@ def _plain_shares(sample: pd.DataFrame, chosen: dict[str, Column]) -> list[str]:
 
 def _plain_metrics(sample: pd.DataFrame, chosen: dict[str, Column], options: IngestOptions) -> list[str]:
     """All other numeric columns of a file beside a table of ratios: metrics whose names say no unit."""
-    if any(c.name.startswith(("mix/", "loss/", "bench/")) for c in chosen.values()):
+    by_name = [c for n, c in chosen.items() if options.rule(n) is None]
+    if any(c.name.startswith(("mix/", "loss/", "bench/")) for c in by_name):
         return []
     free = _plain_numbers(sample, chosen)
     if not free or not any(c.name == "run" for c in chosen.values()):

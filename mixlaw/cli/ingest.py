@@ -34,6 +34,9 @@ _Sheet = Annotated[
     Path | None, typer.Option("--mixtures", help="Run sheet (CSV, YAML) or plan manifest: mixture and facts by run.")
 ]
 _Doubtful = Annotated[bool, typer.Option("--keep-doubtful", help="Keep runs that diverged, crashed or still run.")]
+_Start = Annotated[
+    bool, typer.Option("--keep-start", help="Keep rows at step 0: the base model of continual pre-training.")
+]
 _Skip = Annotated[list[str] | None, typer.Option("--skip", help="Run (name or glob) to leave out.")]
 _Reader = Annotated[
     str | None, typer.Option("--as", help="Name of the reader to use instead of looking at the content.")
@@ -51,6 +54,7 @@ def ingest(
     units: _Unit = None,
     mixtures: _Sheet = None,
     keep_doubtful: _Doubtful = False,
+    keep_start: _Start = False,
     skip: _Skip = None,
     reader: _Reader = None,
     report_file: _ReportFile = None,
@@ -69,6 +73,7 @@ def ingest(
         join=join,
         strict=strict,
         keep_doubtful=keep_doubtful,
+        keep_start=keep_start,
         skip=tuple(skip or ()),
         sheet=mixtures,
         reader=reader,

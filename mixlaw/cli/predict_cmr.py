@@ -48,7 +48,7 @@ def predict_cmr(
     """Find the largest domain share that does not cost general ability at a token budget."""
     from mixlaw import cmr
     from mixlaw.cli import output as out
-    from mixlaw.logs import read_runs
+    from mixlaw.logs import IngestOptions, read_runs
     from mixlaw.units import parse_numbers, parse_positive
 
     names = cmr.Names(general, domain, general_loss, domain_loss)
@@ -56,8 +56,9 @@ def predict_cmr(
     budgets = parse_numbers(tokens, name="--tokens")
     if plot is not None:
         _need_plot()
+    table = read_runs(runs, options=IngestOptions(keep_start=True))
     sizes = cmr.read_sizes(
-        read_runs(runs), names, base=cmr.parse_base(base, names) if base else None,
+        table, names, base=cmr.parse_base(base, names) if base else None,
         params=parse_positive(params, name="--params") if params else None, trust_shares=trust_shares,
     )  # fmt: skip
     report = cmr.predict_cmr(sizes, names, budgets, options=options)
@@ -101,6 +102,7 @@ def _show(report: Report, *, json: bool, aside: bool) -> None:
     else:
         out.show(*render.tables(report), *render.recommendations(report), aside=aside)
     out.remark(render.basis_line(report))
+    out.remarks(render.notes(report))
     out.remarks(f"flag {line}" for line in render.doubts(report))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from mixlaw.cmr.answer import answer_at, sampled_curves, share_rows
 from mixlaw.cmr.data import Names, SizeData
 from mixlaw.cmr.doubts import both_rising
+from mixlaw.cmr.levels import levels_only
 from mixlaw.cmr.model import SizeModel
 from mixlaw.cmr.read import parse_base, read_sizes
 from mixlaw.cmr.result import Answer, CmrOptions, Report, SizeReport, Tolerance
@@ -45,7 +46,7 @@ def predict_cmr(
         options: how to answer.
 
     Raises:
-        InputError: when a size has fewer than two shares below 1 with enough readings for a curve.
+        InputError: when a size has neither two shares below 1 with enough readings for a curve nor three with any.
     """
     options = options or CmrOptions()
     reports = tuple(_report(size, names, tokens, options) for size in sizes)
@@ -53,7 +54,23 @@ def predict_cmr(
 
 
 def _report(size: SizeData, names: Names, tokens: Sequence[float], options: CmrOptions) -> SizeReport:
+    # Every size draws from its own stream: other sizes in the table do not change its answer.
+    rng = np.random.default_rng([options.seed, int(size.params) if math.isfinite(size.params) else 0])
     if len(size.knots) < 2:
+        return _without_curves(size, tokens, options, rng)
+    model = SizeModel.fit(size, form=options.form, draws=options.draws, rng=rng)
+    rising = both_rising(size)
+    answers = tuple(answer_at(model, budget, options, names, rising=rising) for budget in tokens)
+    curves = sampled_curves(model, options.weight) if options.curves else None
+    return SizeReport(size, share_rows(model), float(model.surface.noise[0]), model.interval, answers, curves)
+
+
+def _without_curves(
+    size: SizeData, tokens: Sequence[float], options: CmrOptions, rng: np.random.Generator
+) -> SizeReport:
+    answers = [levels_only(size, budget, options, rng) for budget in tokens]
+    given = tuple(answer for answer in answers if answer is not None)
+    if not given or options.curves:
         raise InputError(
             "two domain shares below 1 with at least 5 readings of general loss at different tokens",
             f"{len(size.knots)}",
@@ -61,13 +78,7 @@ def _report(size: SizeData, names: Names, tokens: Sequence[float], options: CmrO
             hint="The turning point is read off curves of loss against tokens: log the loss during the runs, "
             "not only at the end.",
         )
-    # Every size draws from its own stream: other sizes in the table do not change its answer.
-    seed = [options.seed, int(size.params) if math.isfinite(size.params) else 0]
-    model = SizeModel.fit(size, form=options.form, draws=options.draws, rng=np.random.default_rng(seed))
-    rising = both_rising(size)
-    answers = tuple(answer_at(model, budget, options, names, rising=rising) for budget in tokens)
-    curves = sampled_curves(model, options.weight) if options.curves else None
-    return SizeReport(size, share_rows(model), float(model.surface.noise[0]), model.interval, answers, curves)
+    return SizeReport(size, (), float("nan"), "", given)
 
 
 def _on_sizes(reports: Sequence[SizeReport]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,33 +86,66 @@ def _information(model: SizeModel, share: float, length: float) -> Floats:
     return np.asarray(np.kron(np.outer(place, place), squares))
 
 
-def advise(answer: Answer, names: Names, *, rising: bool, longest: float) -> Answer:
+@dataclass(frozen=True)
+class Setting:
+    """What the words need beside the answer.
+
+    Attributes:
+        names: of the corpora.
+        rising: whether both losses rise.
+        longest: tokens of the longest run.
+        weight: lambda of the turning test.
+    """
+
+    names: Names
+    rising: bool
+    longest: float
+    weight: float
+
+
+def advise(answer: Answer, setting: Setting) -> Answer:
     """The answer with its recommendation."""
-    return replace(answer, advice=_sentence(answer, names, rising, longest))
+    return replace(answer, advice=_sentence(answer, setting))
 
 
-def _sentence(answer: Answer, names: Names, rising: bool, longest: float) -> str:
+def _sentence(answer: Answer, setting: Setting) -> str:
     budget = f"At {human(answer.tokens)} tokens"
-    if rising:
+    if setting.rising:
         return (
             "Both losses rise, the domain's too: that is not a mixture problem. Look at the learning rate (too high "
             "after re-warming?), the data and the loss on held-out text before choosing a share."
         )
-    if answer.tokens > 2 * longest:
-        read = f" (the law would read {answer.extrapolated:.1%}: do not rely on it)"
-        return (
-            f"No answer at {human(answer.tokens)} tokens: the longest run has {human(longest)}, and beyond twice that "
-            f"the law is not to be trusted{read if math.isfinite(answer.extrapolated) else ''}. Train at least one run "
-            f"to {human(answer.tokens / 2)} tokens."
-        )
+    if answer.tokens > 2 * setting.longest:
+        return _too_far(answer, setting.longest)
     if not answer.answered:
         return (
-            f"{budget} no share of {names.domain} is safe: at every tested share general loss is still rising or above "
-            "the tolerance, and the law leads to none below. Train longer, test smaller shares, or accept a rise "
-            "(--weight, --tolerance)."
+            f"{budget} no share of {setting.names.domain} is safe: at every tested share general loss is still rising "
+            "or above the tolerance, and the law leads to none below. Train longer, test smaller shares, or accept a "
+            "rise (--weight, --tolerance)."
         )
+    limit = f"{budget} use at most {answer.share:.1%} {setting.names.domain}{_interval(answer)}."
+    return f"{limit} {_reason(answer, setting)}{_schedule(answer)}"
+
+
+def _too_far(answer: Answer, longest: float) -> str:
+    read = f" (the law would read {answer.extrapolated:.1%}: do not rely on it)"
     return (
-        f"{budget} use at most {answer.share:.1%} {names.domain}{_interval(answer)}. {_reason(answer, names, longest)}"
+        f"No answer at {human(answer.tokens)} tokens: the longest run has {human(longest)}, and beyond twice that "
+        f"the law is not to be trusted{read if math.isfinite(answer.extrapolated) else ''}. Train at least one run "
+        f"to {human(answer.tokens / 2)} tokens."
+    )
+
+
+_SCHEDULE = {Doubt.LR_CHANGES_WITHIN_RUN, Doubt.LR_DIFFERS_BETWEEN_RUNS}
+
+
+def _schedule(answer: Answer) -> str:
+    """The caveat that the law was made for a constant learning rate."""
+    if not _SCHEDULE & {flag.doubt for flag in answer.flags}:
+        return ""
+    return (
+        " The learning rate was not constant: annealing lowers the loss at the end and moves the peak, so this holds "
+        "for the same schedule only, if at all."
     )
 
 
@@ -120,20 +153,24 @@ def _interval(answer: Answer) -> str:
     if not math.isfinite(answer.low) or Doubt.NO_NOISE in {flag.doubt for flag in answer.flags}:
         return ""
     text = f" (90 % interval {answer.low:.1%} to {answer.high:.1%})"
-    if answer.high - answer.low > TIGHT:
+    if answer.high - answer.low > TIGHT and answer.low < answer.share:
         text += f"; to be on the safe side, {answer.low:.1%}"
     return text
 
 
-def _reason(answer: Answer, names: Names, longest: float) -> str:
+def _reason(answer: Answer, setting: Setting) -> str:
+    general = setting.names.general
     if answer.binding == "tolerance":
-        return f"Above it, {names.general} loss exceeds the tolerance at the end of the run."
+        return f"Above it, {general} loss exceeds the tolerance at the end of the run."
     if answer.binding == "none":
         return "No tested share fails either test: larger shares may be safe, but none was tried."
-    text = f"Above it, {names.general} loss has not started to fall again by then."
+    falling = f"{general} loss"
+    if math.isfinite(setting.weight):
+        falling = f"{setting.names.domain} loss + {setting.weight:g} x {general} loss"
+    text = f"Above it, {falling} has not started to fall again by then."
     if answer.increment > 0:
-        text += f" Falling is not recovered: it ends {answer.increment:.4f} nats above the base model,"
-        text += f" {_back(answer, longest)}."
+        text += f" Falling is not recovered: {general} loss ends {answer.increment:.4f} nats above the base model's,"
+        text += f" {_back(answer, setting.longest)}."
     return text
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from mixlaw.cmr.advice import advise, next_run
+from mixlaw.cmr.advice import Setting, advise, next_run
 from mixlaw.cmr.data import FULL, Names
 from mixlaw.cmr.doubts import Judged, budget_flags, run_flags
 from mixlaw.cmr.flags import Doubt, Flag
@@ -73,7 +73,7 @@ def answer_at(model: SizeModel, tokens: float, options: CmrOptions, names: Names
         crossing=crossing_share(model.shares, model.increments(np.array([z]))[:, 0]) if near else _WITHHELD,
         next_run=next_run(model, judged) if options.draws and math.isfinite(shown) else None,
     )
-    return advise(answer, names, rising=rising, longest=model.data.longest)
+    return advise(answer, Setting(names, rising, model.data.longest, options.weight))
 
 
 def _weights(model: SizeModel, options: CmrOptions) -> list[float]:
@@ -219,7 +219,7 @@ def share_rows(model: SizeModel) -> tuple[ShareRow, ...]:
         domain = model.domain.value(z[-1:])[index, 0] if model.domain else np.nan
         rows.append(
             ShareRow(
-                float(share), len(runs), last, float(turning[index]), float(curve.max()), float(curve[-1]),
+                float(share), len(runs), first, last, float(turning[index]), float(curve.max()), float(curve[-1]),
                 float(domain), recovery(model, float(share)),
             )
         )  # fmt: skip

@@ -88,7 +88,7 @@ class SizeData:
     @property
     def label(self) -> str:
         """The size for people."""
-        return human(self.params) if np.isfinite(self.params) else "size not given"
+        return human(self.params) if np.isfinite(self.params) else "the model"
 
     @cached_property
     def longest(self) -> float:

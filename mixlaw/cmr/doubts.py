@@ -92,14 +92,15 @@ def run_flags(model: SizeModel, weight: float, *, rising: bool) -> tuple[Flag, .
         flags.append(Flag(Doubt.NO_NOISE))
     elif correlation > 0.2:
         flags.append(Flag(Doubt.CORRELATED_READINGS, f"{correlation:.2f}"))
-    return (*flags, *_lr_flags(size), *_turn_flags(model, weight))
+    return (*flags, *lr_flags(size), *_turn_flags(model, weight))
 
 
 def _listed(shares: list[float]) -> str:
     return "shares " + ", ".join(f"{s:.3g}" for s in shares) if len(shares) > 1 else f"share {shares[0]:.3g}"
 
 
-def _lr_flags(size: SizeData) -> list[Flag]:
+def lr_flags(size: SizeData) -> list[Flag]:
+    """Whether the learning rate was constant within and between runs, as far as it is logged."""
     medians, flags = [], []
     changing = []
     for run in size.runs:

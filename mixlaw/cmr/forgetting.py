@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from mixlaw.cmr.data import SizeData, distinct
 from mixlaw.cmr.flags import Doubt, Flag
 from mixlaw.cmr.sharelaw import fit_power
-from mixlaw.problems import LogModel, bounds
 from mixlaw.laws.base import Inputs
 from mixlaw.laws.dcpt import STILL, UNSIZED, Dcpt
+from mixlaw.problems import LogModel, bounds
 from mixlaw.solver import Problems, SolverOptions, minimise
 
 Floats = NDArray[np.float64]

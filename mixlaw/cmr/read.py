@@ -66,7 +66,9 @@ def read_sizes(
     for value, rows in _by_size(table, params):
         part = table.select(rows)
         runs, notes = _runs(part, names)
-        general, domain = _base(part, names, dict(base or {}), several=params is None and len(_sizes(table)) > 1)
+        several = params is None and len(_sizes(table)) > 1
+        label = human(value) if np.isfinite(value) else ""
+        general, domain = _base(part, names, dict(base or {}), several=several, where=label)
         size = SizeData(value, runs, general, domain, notes)
         _check_runs(size, names)
         _check_scratch(size, names)
@@ -155,7 +157,7 @@ def _check_run(name: str, tokens: Floats, share: Floats, rest: Floats, names: Na
         )
 
 
-def _base(table: RunTable, names: Names, given: dict[str, float], *, several: bool) -> tuple[float, float]:
+def _base(table: RunTable, names: Names, given: dict[str, float], *, several: bool, where: str) -> tuple[float, float]:
     """General and domain loss of the base model: given, or the mean of rows at 0 tokens."""
     rows = table.column("tokens") == 0
     if given and several:
@@ -173,8 +175,9 @@ def _base(table: RunTable, names: Names, given: dict[str, float], *, several: bo
         raise MissingFactError(
             f"the base model's loss on {names.general_target!r}",
             "none",
+            where=where,
             hint="Add a row at 0 tokens for each size (the base model, before continual pre-training) or pass "
-            "--base general=2.86,domain=2.31.",
+            "--base general=2.86,domain=2.31. (mixlaw ingest keeps rows at step 0 only with --keep-start.)",
         )
     return found["general"], found["domain"]
 

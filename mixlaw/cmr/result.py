@@ -113,6 +113,7 @@ class ShareRow:
     Attributes:
         share: of the domain.
         runs: with this share.
+        first: tokens of the first reading.
         last: tokens of the longest.
         peak: T0 in tokens, NaN where there is none.
         rise: highest increment of general loss along the fitted curve up to ``last``, nats.
@@ -123,6 +124,7 @@ class ShareRow:
 
     share: float
     runs: int
+    first: float
     last: float
     peak: float
     rise: float

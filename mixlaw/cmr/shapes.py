@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-LOWER = np.array([-16.0, -6.0, 0.02])
-"""Bounds on (ln K, v, p) ..."""
+LOWER = np.array([-16.0, -30.0, 0.02])
+"""Bounds on (ln K, v, p): far below 0, v describes a loss that falls from the start ..."""
 UPPER = np.array([1.0, 6.0, 2.0])
-"""... T0 beyond e^6 = 400 times the longest run is the same as none."""
+"""... and T0 beyond e^6 = 400 times the longest run is the same as none."""
 
 
 def basis(p: Floats, z: Floats) -> tuple[Floats, Floats]:

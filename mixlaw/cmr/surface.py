@@ -37,6 +37,7 @@ NOISE_FLOOR = 1e-8
 """Smallest standard deviation of a reading, nats: below the rounding of any log."""
 _ROUNDS, _STEPS, _FIRST_STEPS = 25, 12, 40
 _SETTLED = 0.01
+_STRAIGHT = 3.0
 _OVERSHOOT = 1.7
 
 
@@ -68,7 +69,13 @@ class SurfaceFit:
         relative = covariance / scale[:, :, None] / scale[:, None, :]
         root = np.linalg.cholesky(relative + 1e-9 * np.eye(knots * width)) * scale[:, :, None]
         normal = rng.standard_normal((count, batch, knots * width))
-        moved = self.theta + np.einsum("bij,cbj->cbi", root, normal).reshape(count, batch, knots, width)
+        off = np.einsum("bij,cbj->cbi", root, normal).reshape(count, batch, knots, width)
+        moved = self.theta + off
+        # Far from the data v and K trade places along a ridge: steps in v are taken on the scale of asinh(v / 3),
+        # linear within the data, so that no draw turns a loss that fell from the start into one that never falls.
+        v = self.theta[..., 1]
+        bent = np.arcsinh(v / _STRAIGHT) + off[..., 1] / np.sqrt(v**2 + _STRAIGHT**2)
+        moved[..., 1] = _STRAIGHT * np.sinh(np.clip(bent, -5, 5))
         return np.asarray(np.clip(moved, LOWER, UPPER))
 
 
@@ -181,7 +188,7 @@ class _Problem:
             error = self.squares(self.y - np.einsum("rmi,bri->brm", design, found[:, self.readings.knot]))
             bends = np.median(found[..., 1], axis=-1, keepdims=True)
             sharp = np.maximum(found[..., 1], np.maximum(bends / 4, 1e-5))
-            turn = np.clip(found[..., 0] / sharp, -4, 4)
+            turn = np.clip(found[..., 0] / sharp, -8, 4)
             trial = np.stack([np.log(sharp), turn, np.full_like(turn, p)], axis=-1)
             theta = np.where((error < best)[:, None, None], trial, theta)
             best = np.minimum(error, best)
@@ -265,9 +272,14 @@ def neighbour_correlation(residual: Floats, weight: Floats) -> Floats:
 
 
 def resampled_runs(readings: Readings, rng: np.random.Generator, count: int) -> Floats:
-    """How often each run is drawn when runs are resampled within their share, shape (count, R)."""
+    """How much each run counts when runs are resampled within their share, shape (count, R).
+
+    Of n runs n - 1 are drawn and counted n / (n - 1) times each (Rao and Wu, 1988), which makes the variance of a mean
+    right for few runs; n drawn runs would make it too small by (n - 1) / n.
+    """
     times = np.zeros((count, len(readings.knot)))
     for knot in range(len(readings.shares)):
         runs = np.flatnonzero(readings.knot == knot)
-        times[:, runs] = rng.multinomial(len(runs), np.full(len(runs), 1 / len(runs)), size=count)
+        drawn = rng.multinomial(len(runs) - 1, np.full(len(runs), 1 / len(runs)), size=count)
+        times[:, runs] = drawn * len(runs) / (len(runs) - 1)
     return times

@@ -133,7 +133,8 @@ class Assembly:
         frame = merge_rows(frame, self.report, sources)
         frame = fill_shares(frame, self.options, sheet, self.report)
         frame = self._without_metric(frame, sources)
-        frame = self._without(frame, _untrained(frame), "step 0, before any training", sources, asked=True)
+        if not self.options.keep_start:
+            frame = self._without(frame, _untrained(frame), "step 0, before any training", sources, asked=True)
         frame = self._scaled(_renamed(frame, self.report))
         return self._checked(frame, sources, sheet)
 

@@ -82,6 +82,7 @@ class IngestOptions:
         units: unit by glob of target names; ``*`` for all.
         strict: every repair is an error.
         keep_doubtful: keep runs that diverged, crashed or have not ended.
+        keep_start: keep rows at step 0, the base model of continual pre-training.
         skip: globs of run names to leave out.
         sheet: run sheet or plan manifest with what logs do not hold.
         reader: name of the reader to use instead of detection.
@@ -96,6 +97,7 @@ class IngestOptions:
     units: Mapping[str, Unit] = field(default_factory=dict)
     strict: bool = False
     keep_doubtful: bool = False
+    keep_start: bool = False
     skip: tuple[str, ...] = ()
     sheet: Path | None = None
     reader: str | None = None

@@ -61,7 +61,9 @@ def _turning_rows(size: SizeReport) -> Iterable[tuple[str, ...]]:
     for row in size.rows:
         ratio = row.peak / row.last
         shown = "-" if math.isnan(ratio) else human(row.peak) if ratio <= 2 else f">{human(2 * row.last)}"
+        shown = f"<{human(row.first)}" if row.peak < row.first else shown
         place = "nowhere" if math.isnan(ratio) else "in the data" if ratio <= 1 else "up to 2x"
+        place = "before the data" if row.peak < row.first else place
         place = "beyond 2x" if ratio > 2 else place
         yield (size.data.label, percent(row.share), str(row.runs), shown, place, signed(row.rise),
                signed(row.general), signed(row.domain), _back(row.back, row.last))  # fmt: skip
@@ -156,11 +158,19 @@ def doubts(report: Report) -> list[str]:
     return lines
 
 
+def notes(report: Report) -> list[str]:
+    """What was left out on the way in."""
+    return [f"{size.data.label}: {note}" for size in report.sizes for note in size.data.notes]
+
+
 def basis_line(report: Report) -> str:
     """What the answers rest on."""
     parts = []
     for size in report.sizes:
         readings = sum(run.readings for run in size.data.curves)
+        if not readings:
+            parts.append(f"{size.data.label} {len(size.data.runs)} runs without curves")
+            continue
         parts.append(
             f"{size.data.label} {len(size.data.curves)} runs, {readings} readings, noise {size.noise:.1e} nats"
         )

@@ -38,15 +38,20 @@ class PlannedRun:
 
     def to_mapping(self) -> dict[str, Any]:
         """The entry of the manifest."""
-        out: dict[str, Any] = {"name": self.name, "params": self.size.params}
+        out: dict[str, Any] = {"name": self.name, "params": whole(self.size.params)}
         if self.size.active is not None:
-            out["params_active"] = self.size.active
-        out |= {"tokens": self.size.tokens[-1], "flops": self.size.flops, "seed": self.seed}
+            out["params_active"] = whole(self.size.active)
+        out |= {"tokens": whole(self.size.tokens[-1]), "flops": self.size.flops, "seed": self.seed}
         if len(self.size.tokens) > 1:
-            out["checkpoints"] = list(self.size.tokens)
+            out["checkpoints"] = [whole(t) for t in self.size.tokens]
         if self.size.price is not None:
             out["cost"] = self.size.price
         return out | {"mixture": self.mixture}
+
+
+def whole(value: float) -> float | int:
+    """A count without a decimal point, where it has nothing behind it."""
+    return int(value) if value.is_integer() else value
 
 
 def planned_runs(plan: Plan) -> tuple[PlannedRun, ...]:
@@ -106,8 +111,8 @@ def _head(request: PlanRequest) -> dict[str, Any]:
 def target_mapping(request: PlanRequest) -> dict[str, float]:
     """The target as written in files."""
     target = request.target
-    active = {} if target.active is None else {"params_active": target.active}
-    return {"params": target.params, **active, "tokens": target.tokens}
+    active = {} if target.active is None else {"params_active": whole(target.active)}
+    return {"params": whole(target.params), **active, "tokens": whole(target.tokens)}
 
 
 def predicted(outcome: Outcome) -> dict[str, Any]:

@@ -27,7 +27,8 @@ from mixlaw.runs import RunTable
 
 FULL = "all runs"
 PLANNED_CHECKPOINTS = 3
-GOAL_MIXTURES = 24
+GOAL_MIXTURES = 64
+"""Most mixtures that the expected error is averaged over."""
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,7 @@ class Bench:
         first = best_runs(self.accuracy, rng, budget=first_budget, options=options.exchange)
         after = self.after(first, options)
         left = budget - float(self.menu.cost[first].sum())
-        if left < float(self.menu.prices.min()):
+        if not (after.menu.prices[after.menu.stock > 0] <= left).any():
             return first, after
         second = best_runs(after, rng, budget=left, options=options.exchange)
         return np.sort(np.concatenate([first, second])), after

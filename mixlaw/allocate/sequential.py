@@ -19,7 +19,10 @@ from mixlaw.allocate.menu import Indices
 from mixlaw.errors import InputError
 from mixlaw.laws.base import Floats
 
-DRAWS = 256
+DRAWS = 1024
+"""Draws of surprises on which runs are compared; the second half is the first with its sign turned."""
+TOLD = 16384
+"""Draws on which the regret that is reported is averaged: a change of mind is a rare event."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,11 @@ class Belief:
         return np.asarray(moved / np.sqrt(scale)[:, None])
 
 
+def _normal(rng: np.random.Generator, draws: int, width: int) -> Floats:
+    half = rng.standard_normal((draws // 2, width))
+    return np.concatenate([half, -half])
+
+
 def _turned(stack: Floats) -> Floats:
     """A stack of matrices, each transposed."""
     return stack.transpose(0, 2, 1)
@@ -122,8 +130,9 @@ def propose(accuracy: Accuracy, rng: np.random.Generator, *, count: int, budget:
     targets = len(loss)
     centre = loss.mean(axis=0)
     before = _regret_now(belief, loss, rng)
-    noise = rng.standard_normal((DRAWS, targets))
+    noise = _normal(rng, DRAWS, targets)
     moved = np.broadcast_to(centre, (DRAWS, len(centre))).copy()
+    told = np.broadcast_to(centre, (TOLD, len(centre))).copy()
     free = np.ones(len(cost), dtype=bool)
     left, steps = budget, []
     for made in range(count):
@@ -136,10 +145,11 @@ def propose(accuracy: Accuracy, rng: np.random.Generator, *, count: int, budget:
         worth = np.where(fits, gain / cost if left is None else gain, -np.inf)
         place = int(np.argmax(worth))
         step = belief.observe(place) * loss
-        moved += rng.standard_normal((DRAWS, targets)) @ step / targets
+        moved += _normal(rng, DRAWS, targets) @ step / targets
+        told += _normal(rng, TOLD, targets) @ step / targets
         free[place] = False
         left = None if left is None else left - float(cost[place])
-        regret = max(0.0, before - float(centre.min() - moved.min(axis=1).mean()))
+        regret = max(0.0, before - float(centre.min() - told.min(axis=1).mean()))
         steps.append(Step(int(belief.runs[place]), float(cost[place]), regret))
     return Proposal(before, tuple(steps))
 
@@ -159,7 +169,7 @@ def _regret_now(belief: Belief, loss: Floats, rng: np.random.Generator) -> float
     """Expected loss of the mixture with the best mean, minus the best there is."""
     covariance = (belief.goal * loss[:, :, None] * loss[:, None, :]).sum(axis=0) / len(loss) ** 2
     values, vectors = np.linalg.eigh(covariance)
-    errors = rng.standard_normal((DRAWS, len(values))) @ (vectors * np.sqrt(np.maximum(values, 0))).T
+    errors = _normal(rng, TOLD, len(values)) @ (vectors * np.sqrt(np.maximum(values, 0))).T
     centre = loss.mean(axis=0)
     picked = int(np.argmin(centre))
     truth = centre + errors

@@ -59,6 +59,10 @@ def fill(ratio: Floats, prices: Floats, stock: Indices, *, budget: float) -> Ind
     Raises:
         InputError: when the budget does not buy one run.
     """
+    ratio = np.where(stock > 0, ratio, 0.0)
+    if not (prices[ratio > 0] <= budget).any():
+        cheapest = f"the cheapest costs {prices.min():.3g}"
+        raise InputError("a budget that buys at least one run", f"{budget:.3g}, {cheapest}")
     unit = budget / float(ratio @ prices)
     counts = np.minimum(np.floor(ratio * unit + 1e-9), stock).astype(np.intp)
     while counts @ prices > budget:  # rounding of the last bit
@@ -70,8 +74,6 @@ def fill(ratio: Floats, prices: Floats, stock: Indices, *, budget: float) -> Ind
         behind = affordable & (counts < ratio * unit - 1e-9)
         worth = np.where(behind, prices, -np.inf) if behind.any() else ratio * unit - counts
         counts[int(np.argmax(np.where(affordable, worth, -np.inf)))] += 1
-    if not counts.any():
-        raise InputError("a budget that buys at least one run", f"{budget:.3g}, the cheapest costs {prices.min():.3g}")
     return counts
 
 
@@ -84,7 +86,7 @@ def all_counts(prices: Floats, stock: Indices, *, budget: float, rng: np.random.
     if len(ratios) > MOST_SHAPES:
         ratios = [ratios[i] for i in np.sort(rng.choice(len(ratios), MOST_SHAPES, replace=False))]
     ratios = [shape(name, prices) for name in SHAPES] + ratios
-    reachable = [r for r in ratios if (prices[r > 0] <= budget).any()]
+    reachable = [r for r in ratios if (prices[(r > 0) & (stock > 0)] <= budget).any()]
     found = {tuple(int(c) for c in fill(r, prices, stock, budget=budget)) for r in reachable}
     if not found:
         fill(np.ones(len(prices)), prices, stock, budget=budget)  # raises, with the price of the cheapest run

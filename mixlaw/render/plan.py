@@ -46,7 +46,7 @@ def strategy_table(plan: Plan) -> Table:
          percent(o.error, 2), significant(o.regret, 2))
         for name, o in sorted(plan.outcomes.items(), key=lambda item: item[1].error)
     ]  # fmt: skip
-    return table(f"Predicted at {target}", ["strategy", *labels, "of budget", "error", "regret"], rows)
+    return table(f"Predicted at {target}", ["strategy", *labels, "of budget", "error", "regret (nats)"], rows)
 
 
 def run_table(runs: Sequence[PlannedRun], most: int = 12) -> Table:
@@ -102,7 +102,7 @@ def proposal_table(proposal: Proposal, runs: Sequence[PlannedRun], unit: str) ->
         shares = sorted(run.mixture.items(), key=lambda item: -item[1])[:3]
         rows.append((run.name, run.origin, ", ".join(f"{n} {s:.2f}" for n, s in shares), cost_text(step.cost, unit),
                      significant(step.regret, 2)))  # fmt: skip
-    return table("Run next", ["name", "mixture", "largest shares", unit, "regret left"], rows, left=3)
+    return table("Run next", ["name", "mixture", "largest shares", unit, "regret left (nats)"], rows, left=3)
 
 
 def proposal_data(plan: Plan, proposal: Proposal, runs: Sequence[PlannedRun]) -> dict[str, Any]:

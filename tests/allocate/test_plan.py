@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mixlaw.allocate.designs import DesignOptions
+from mixlaw.allocate.doubts import doubts_of
+from mixlaw.allocate.exchange import ExchangeOptions
+from mixlaw.allocate.plan import Plan, PlanRequest, make_plan
+from mixlaw.allocate.sizes import Scale, Size
+from mixlaw.allocate.strategies import OPTIMAL, SHAPES
+from mixlaw.domains import Domains
+from mixlaw.errors import InfeasibleError, InputError, UsageError
+from mixlaw.mixture import Mixture
+
+QUICK = ExchangeOptions(trials=120, early=20, finalists=2)
+
+
+@pytest.fixture
+def small(request_for: PlanRequest) -> PlanRequest:
+    return replace(request_for, exchange=QUICK, designs=DesignOptions(count=40))
+
+
+@pytest.fixture
+def plan(small: PlanRequest) -> Plan:
+    return make_plan(small)
+
+
+def names_of(warnings: tuple[str, ...]) -> set[str]:
+    return {w.partition(":")[0] for w in warnings}
+
+
+def test_every_strategy_keeps_the_budget_and_adds_up(plan: Plan) -> None:
+    assert set(plan.outcomes) == {OPTIMAL, *SHAPES}
+    for outcome in plan.outcomes.values():
+        spent = sum(n * s.flops for n, s in zip(outcome.counts.tolist(), plan.request.sizes, strict=True))
+        assert outcome.spent == pytest.approx(spent, rel=1e-12)
+        assert 0 < outcome.spent <= plan.request.budget
+        assert outcome.counts.sum() == len(outcome.runs) == len(set(outcome.runs.tolist()))
+
+
+def test_optimal_has_the_smallest_expected_error(plan: Plan) -> None:
+    assert plan.chosen.error == min(o.error for o in plan.outcomes.values())
+    assert plan.chosen.error < 0.95 * min(o.error for n, o in plan.outcomes.items() if n != OPTIMAL)
+
+
+def test_the_largest_size_runs_natural_and_uniform(plan: Plan) -> None:
+    for outcome in plan.outcomes.values():
+        top = outcome.runs[plan.menu.size[outcome.runs] == 2]
+        names = {plan.candidates.names[i] for i in plan.menu.mixture[top]}
+        assert {"natural", "uniform"} <= names
+
+
+def test_the_same_seed_gives_the_same_plan_and_another_another(small: PlanRequest, plan: Plan) -> None:
+    again, other = make_plan(small), make_plan(replace(small, seed=1))
+    assert np.array_equal(again.chosen.runs, plan.chosen.runs)
+    assert np.array_equal(again.candidates.shares, plan.candidates.shares)
+    assert again.chosen.regret == plan.chosen.regret
+    assert not np.array_equal(other.candidates.shares, plan.candidates.shares)
+
+
+def test_mixtures_obey_limits_at_proxies_and_target(plan: Plan) -> None:
+    longest = plan.request.region(8e9)
+    assert max(longest.violation(m) for m in plan.candidates.shares) <= 1e-9
+    target = plan.request.region(plan.request.target.tokens)
+    assert target.constraints.upper[2] == 0.4  # 4 epochs of 5B are half of 40B: the limit binds first
+
+
+def test_nesting_is_compared_with_the_same_plan_without(small: PlanRequest) -> None:
+    plan = make_plan(replace(small, exchange=replace(QUICK, nested=True)), "hourglass")
+    assert plan.unshared is not None
+    sets = [set(plan.menu.mixture[plan.chosen.runs[plan.menu.size[plan.chosen.runs] == s]].tolist()) for s in range(3)]
+    smaller, larger = sorted((sets[0], sets[2]), key=len)
+    assert smaller <= larger
+    assert plan.unshared.error != plan.chosen.error
+
+
+def test_incumbent_is_run_too(small: PlanRequest) -> None:
+    plan = make_plan(replace(small, incumbent=Mixture({"web": 0.5, "code": 0.3, "math": 0.2})), "uniform")
+    chosen = [plan.candidates.names[i] for i in plan.menu.mixture[plan.chosen.runs]]
+    assert "incumbent" in chosen
+
+
+def test_a_supply_that_runs_short_is_refused(small: PlanRequest, facts: Domains) -> None:
+    poor = {n: replace(d, available_tokens=1e8, max_epochs=1.0) for n, d in facts.by_name.items()}
+    with pytest.raises(InfeasibleError):
+        make_plan(replace(small, domains=Domains(poor)))
+
+
+def test_slips(small: PlanRequest) -> None:
+    with pytest.raises(UsageError, match="pyramide"):
+        make_plan(small, "pyramide")
+    with pytest.raises(InputError, match="at least one run"):
+        make_plan(replace(small, budget=1e15))
+    with pytest.raises(InputError, match="two domains"):
+        replace(small, names=("web",))
+
+
+def test_priors_that_are_missing_count_as_equal(small: PlanRequest) -> None:
+    assert replace(small, domains=Domains()).natural() == pytest.approx([1 / 3] * 3)
+    assert small.natural() == pytest.approx([0.7, 0.2, 0.1])
+
+
+def test_a_sound_plan_has_no_warnings(plan: Plan) -> None:
+    assert doubts_of(plan) == ()
+
+
+def test_warnings_have_their_numbers(small: PlanRequest) -> None:
+    sizes = (Size(1e7, (2e8,)), Size(2e7, (4e8,)))
+    poor = replace(small, sizes=sizes, target=Scale(1e9, 1.5e11), budget=6 * 2e7 * 4e8 * 5)
+    warnings = doubts_of(make_plan(poor, "hourglass"))
+    assert {"one-ratio", "too-few-runs", "small-proxies", "far-target", "unlike-epochs"} <= names_of(warnings)
+    text = "\n".join(warnings)
+    assert "20 tokens per parameter" in text and "3 (K + 1) = 12" in text
+    assert "10M, below 15M" in text and "50 times the largest proxy, 20M" in text
+    assert "math 3.0" in text
+
+
+def test_one_size_is_said(small: PlanRequest) -> None:
+    plan = make_plan(replace(small, sizes=small.sizes[:1]), "uniform")
+    assert "one-size" in names_of(doubts_of(plan))

@@ -15,7 +15,7 @@ from pandas.api.types import union_categoricals
 from mixlaw.errors import InputError
 from mixlaw.logs.diverged import diverged
 from mixlaw.logs.facts import apply_facts, fill_shares, note_lacking
-from mixlaw.logs.merge import merge_rows, varies
+from mixlaw.logs.merge import merge_rows
 from mixlaw.logs.metrics import TRAIN_LOSS
 from mixlaw.logs.names import align
 from mixlaw.logs.naming import as_runs, clean_ids, derive_runs, rows_of_runs, split_by_size
@@ -152,8 +152,7 @@ class Assembly:
             return frame.assign(
                 run=as_runs(np.full(len(frame), self.options.run or part.run, dtype=object), frame.index)
             )
-        several = len(self._tables) > 1
-        names, remark = derive_runs(frame, part.run or "run" if several or _is_one(frame) else "")
+        names, remark = derive_runs(frame, part.run or "run", several=len(self._tables) > 1)
         self.report.note(f"{part.source}: {remark}")
         return frame.assign(run=names)
 
@@ -196,7 +195,9 @@ class Assembly:
             self.report.note(f"no value at all in {shorten(hollow, 8)}: left out")
             frame = frame.drop(columns=hollow)
             metrics = [c for c in metrics if c not in hollow]
-        empty = frame[metrics].isna().all(axis=1).to_numpy()
+        empty = np.ones(len(frame), dtype=bool)
+        for name in metrics:
+            empty &= frame[name].isna().to_numpy()
         return self._without(frame, empty, "no loss and no score in the row", sources)
 
     def _scaled(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -256,13 +257,6 @@ def _untrained(frame: pd.DataFrame) -> NDArray[np.bool_]:
         zero |= frame[name] == 0
     goes_on = frame["run"].isin(frame.loc[~zero, "run"].unique())
     return (zero & goes_on).to_numpy()
-
-
-def _is_one(frame: pd.DataFrame) -> bool:
-    """Whether the rows look like the checkpoints of a single run."""
-    axis = next((c for c in ("step", "tokens") if c in frame), None)
-    constant = [c for c in frame.columns if c.startswith("mix/") or c == "params"]
-    return axis is not None and not any(varies(frame[c]) for c in constant) and not frame[axis].duplicated().any()
 
 
 def _check_keys(frames: list[pd.DataFrame], sources: list[str], options: IngestOptions) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mixlaw.errors import InputError
+from mixlaw.logs.json_lines import parse
 from mixlaw.logs.readers import (
     composer,
     data_mixing_laws,
@@ -31,7 +32,7 @@ from mixlaw.logs.readers import (
     wandb_runs,
 )
 from mixlaw.logs.readers.table_csv import sniff
-from mixlaw.logs.readers.table_json import one_per_line, parse
+from mixlaw.logs.readers.table_json import is_prefixed, one_per_line
 from mixlaw.logs.rows import ANSI
 from mixlaw.logs.source import Source
 
@@ -57,6 +58,8 @@ _REFUSED_KEYS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"weight_map"}), "the index of a checkpoint, not a log"),
     (frozenset({"added_tokens", "model"}), "a tokenizer, not a log"),
 )
+
+_HF_CONSOLE = re.compile(r"^\{'(?:loss|eval_loss|train_runtime)': ", re.MULTILINE)
 
 Check = Callable[[Mapping[str, Any]], bool]
 JSON_KINDS: tuple[tuple[str, Check], ...] = (
@@ -106,6 +109,9 @@ def detect(source: Source) -> str:
     text = source.head_text.lstrip("\ufeff \t\r\n")
     if not text:
         raise InputError("a table or a log", "an empty file", where=source.name)
+    if _HF_CONSOLE.match(text) or _HF_CONSOLE.search(text[:20_000]):
+        what = "console output of the Hugging Face Trainer, which has no steps: give trainer_state.json instead"
+        raise InputError("a table or a log", what, where=source.name)
     if text.startswith("{") or (text.startswith("[") and _is_array(text)):
         return _json_kind(text, source)
     return _console_kind(text, source) or _table_kind(text, source)
@@ -173,13 +179,14 @@ def _console_kind(text: str, source: Source) -> str | None:
 
 
 def _table_kind(text: str, source: Source) -> str:
+    if is_prefixed(text):
+        return "json"
+    layout = sniff(source)
     first = text.split("\n", 1)[0].strip()
-    if not re.search(r"[,;\t|]", first) and len(first.split()) != 1:
+    if len(layout.names) == 1 and (" " in layout.names[0] or re.match(r"[\w\-]+:|---$|#|<", first)):
         hint = "Readable are CSV and JSON tables and the logs and results of many trainers: see the README."
         raise InputError("a table or a log", f"text that begins {first[:60]!r}", where=source.name, hint=hint)
-    if re.match(r"[\w\-]+:\s|---$|#", first) and not re.search(r"[,;\t]", first):
-        raise InputError("a table or a log", f"text that begins {first[:60]!r}", where=source.name)
-    names = sniff(source).names
+    names = layout.names
     if tuple(n.strip() for n in names) == tensorboard_csv.HEADER:
         return "tensorboard_csv"
     if wandb_panel.is_panel(names):

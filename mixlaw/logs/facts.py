@@ -134,7 +134,7 @@ def fill_shares(frame: pd.DataFrame, options: IngestOptions, sheet: Sheet, repor
     frame = _spread(frame, [c for c in CONSTANT if c in frame])
     given = _given_mixtures(frame["run"], options, sheet)
     names = [str(c) for c in frame.columns if str(c).startswith("mix/")]
-    if not given and not (names and frame[names].isna().any(axis=None)):
+    if not given and not any(frame[n].hasnans for n in names):
         return frame
     names += [n for n in dict.fromkeys(f"mix/{d}" for m in given.values() for d in m) if n not in names]
     shares = frame.reindex(columns=names).astype(np.float64)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mixlaw.errors import InputError
-from mixlaw.logs.readers.table_json import parse
 from mixlaw.logs.rows import Rows, numbered
 from mixlaw.logs.source import Source
+
+
+def parse(text: str | bytes) -> Any:
+    """Parse JSON, with NaN and Infinity as Python writes them; None for text that is no JSON."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        return None
 
 
 def objects(source: Source, log: Rows) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -149,4 +149,6 @@ def clean_target(text: str) -> str:
         text = text[match.end() :]
     while match := re.search(rf"{_AFTER.pattern}$", text, re.IGNORECASE):
         text = text[: match.start()]
+    if re.fullmatch(r"\([^()]*\)", text):
+        text = text[1:-1]
     return "" if re.fullmatch(_SET, text, re.IGNORECASE) else text.strip("/_. ")

@@ -29,6 +29,9 @@ SCALARS: dict[str, tuple[str, ...]] = {
         "iter",
         "_step",
         "batch",
+        "current_steps",
+        "checkpoint",
+        "ckpt",
     ),
     "tokens": (
         "tokens",
@@ -68,19 +71,22 @@ SCALARS: dict[str, tuple[str, ...]] = {
     "meta/model": ("model", "model_name"),
     "meta/dataset": ("dataset", "corpus"),
 }
+_CONFIG = re.compile(r"(?:config|args|arguments|hparams|hyperparameters|settings|meta|metadata|model)[/.](.+)")
 _ONE_LETTER = {"n": "N", "d": "D"}
 _NON_EMBEDDING = re.compile(r"non?_?emb", re.IGNORECASE)
 
 _HELD_OUT = {f"loss/{word}" for word in ("val", "valid", "validation", "eval", "evaluation", "test", "dev")}
 
-_STRONG = re.compile(
-    r"(?:mix|mixture|mixtures|weights?|w|ratios?|shares?|proportions?|domain_weights?|sampling_weights?|data_mix)[/_.](.+)"
-)
+_OPTIMISER = {"lr", "learning_rate", "grad_norm"}
+"""Words beside which a column called just ``loss`` is that of training, as beside a validation loss."""
+
+_SHARE = r"(?:mix|mixtures?|weights?|ratios?|shares?|proportions?|domain_weights?|sampling_weights?|data_mix)"
+_STRONG = re.compile(rf"(?:{_SHARE}|w)(?:[/_.]|\s*:\s*|\s+)(.+)", re.IGNORECASE)
 _WEAK = (
-    re.compile(r"train[/_.](.+)"),
-    re.compile(r"(?:p|prop|prob|frac|fraction|pct|percent)[/_.](.+)"),
-    re.compile(r".+[/.](?:mix|mixture|weights?|ratios?|shares?|proportions?|\w+_weights|data_mix)[/.](.+)"),
-    re.compile(r"(.+?)[/_.](?:weight|ratio|share|proportion|fraction|frac|pct|percent|prob)"),
+    re.compile(r"train[/_.\s](.+)", re.IGNORECASE),
+    re.compile(r"(?:p|prop|prob|frac|fraction|pct|percent)[/_.\s](.+)", re.IGNORECASE),
+    re.compile(rf".+[/.](?:{_SHARE}|\w+_weights)[/.](.+)", re.IGNORECASE),
+    re.compile(r"(.+?)[/_.\s]\(?(?:weight|ratio|share|proportion|fraction|frac|pct|percent|prob)\)?", re.IGNORECASE),
 )
 _NOT_A_SHARE = re.compile(
     r".*(?:decay|norm|init|only|tying|dtype|precision|seed|std|loss|ppl|acc|runtime|batch|tokens?|steps?|samples?"
@@ -157,6 +163,7 @@ def _scalars(names: Sequence[str], chosen: dict[str, Column], taken: set[str], j
         chosen[join] = Column(join, "run")
         taken.add("run")
     keys = {name: _key(name) for name in names if name not in chosen}
+    keys |= {n: _key(m[1]) for n in keys if (m := _CONFIG.fullmatch(n)) and _key(m[1]) not in keys.values()}
     for target, aliases in SCALARS.items():
         ranked = [n for alias in aliases for n, key in keys.items() if key == alias and _spelled_out(n, key)]
         for rank, name in enumerate(ranked):
@@ -205,10 +212,12 @@ def _shares(sample: pd.DataFrame, chosen: dict[str, Column], options: IngestOpti
 
 def _metrics(names: Sequence[str], chosen: dict[str, Column]) -> None:
     """Columns whose names say loss, bits per byte, perplexity or accuracy; two of one name keep their full names."""
-    found = {n: m for n in names if n not in chosen and (m := metric(n)) is not None}
+    doubled = {n for n in names if re.sub(r"\.\d+$", "", n) != n and re.sub(r"\.\d+$", "", n) in names}
+    found = {n: m for n in names if n not in chosen and n not in doubled and (m := metric(n)) is not None}
     bare = next((n for n in found if n.strip().casefold() == "loss"), None)
-    if bare is not None and any(m.name in _HELD_OUT for m in found.values()):
-        found[bare] = Metric(TRAIN_LOSS, TRAIN_LOSS, TRAIN_LOSS)  # beside a validation loss the bare one is of training
+    of_training = {_key(n) for n in names} & _OPTIMISER or any(m.name in _HELD_OUT for m in found.values())
+    if bare is not None and of_training:
+        found[bare] = Metric(TRAIN_LOSS, TRAIN_LOSS, TRAIN_LOSS)
     for name, m in found.items():
         if in_nats(m, found.values()) or (m.name == TRAIN_LOSS and any(c.name == m.name for c in chosen.values())):
             continue

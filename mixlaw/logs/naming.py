@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mixlaw.errors import InputError
 from mixlaw.logs.source import Source
 from mixlaw.units import human
 
@@ -83,12 +84,13 @@ def _clean_id(name: object) -> str:
     return re.sub(r"^(\d+)\.0+$", r"\1", text)
 
 
-def derive_runs(frame: pd.DataFrame, stem: str) -> tuple[pd.Series, str]:
+def derive_runs(frame: pd.DataFrame, name: str, *, several: bool) -> tuple[pd.Series, str]:
     """Name runs where no column does: rows of one mixture and size with rising tokens form one run.
 
     Args:
         frame: canonical rows in the order of the file.
-        stem: name of the file, which is the run's when there is only one.
+        name: name of the file, which is the run's when there is only one.
+        several: there are other files, so that the names begin with the file's.
 
     Returns:
         A run name per row, and a remark.
@@ -102,16 +104,24 @@ def derive_runs(frame: pd.DataFrame, stem: str) -> tuple[pd.Series, str]:
     group = frame.groupby(keys, sort=False, dropna=False).ngroup() if keys else pd.Series(0, index=frame.index)
     axis = next((c for c in ("step", "tokens") if c in frame and frame[c].notna().any()), None)
     if axis is None:
+        _check_axis(frame)
         codes = np.arange(len(frame))
     else:
-        codes = _segments(group.to_numpy(), frame[axis].to_numpy(dtype=np.float64))
+        codes = _segments(group.to_numpy(), frame[axis].to_numpy(dtype=np.float64), _present(frame))
     count = int(codes.max()) + 1 if len(codes) else 0
     if count == 1:
-        return as_runs(np.full(len(frame), stem, dtype=object), frame.index), f"one run, named by the file: {stem}"
-    names = [f"{stem}-{i + 1}" if stem else f"run-{i + 1}" for i in range(count)]
+        return as_runs(np.full(len(frame), name, dtype=object), frame.index), f"one run, named by the file: {name}"
+    names = [f"{name if several else 'run'}-{i + 1}" for i in range(count)]
     how = "each row is one" if axis is None else f"rows of one mixture and size with rising {axis} form one"
     runs = pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(names, dtype=object)), index=frame.index)
     return runs, f"no column names the runs: {how}, {count:,} runs"
+
+
+def _check_axis(frame: pd.DataFrame) -> None:
+    """Refuse rows that only an epoch orders: they are one run, but tokens cannot be counted in epochs."""
+    if "meta/epoch" in frame and frame["meta/epoch"].dropna().duplicated().sum() < frame["meta/epoch"].count() - 1:
+        hint = "Name a column with --map: {epoch: step}, and give --set tokens_per_step= (the tokens of an epoch)."
+        raise InputError("a column of steps or tokens", "epochs only", hint=hint)
 
 
 def split_by_size(frame: pd.DataFrame) -> tuple[pd.Series, str]:
@@ -138,11 +148,23 @@ def split_by_size(frame: pd.DataFrame) -> tuple[pd.Series, str]:
     ), f"{len(shared):,} run names occur with several sizes (such as {shared[0]!r}): size added"
 
 
-def _segments(group: np.ndarray, axis: np.ndarray) -> np.ndarray:
-    """Number the runs: within a group a value that does not rise begins a new one, unless rows are out of order."""
+def _present(frame: pd.DataFrame) -> np.ndarray:
+    """Which metrics each row has, shape (n, m)."""
+    names = [c for c in frame.columns if c.startswith(("loss/", "bench/", "meta/train_loss"))]
+    return np.column_stack([frame[c].notna() for c in names]) if names else np.ones((len(frame), 1), dtype=bool)
+
+
+def _segments(group: np.ndarray, axis: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Number the runs: within a group a value that falls begins a new one, unless rows are out of order.
+
+    A value that stays begins a new run where both rows have the same metric: else they are parts of one checkpoint.
+    """
     order = np.argsort(group, kind="stable")
     same = np.diff(group[order], prepend=-1) == 0
-    falls = np.diff(axis[order], prepend=np.inf) <= 0
+    rise = np.diff(axis[order], prepend=np.inf)
+    metrics = present[order]
+    again = np.append(False, (metrics[1:] & metrics[:-1]).any(axis=1))
+    falls = (rise < 0) | ((rise == 0) & again)
     starts = ~same | falls
     if (same & falls).sum() > len(axis) / 3:  # shuffled rows: the k-th time that a value occurs is the k-th run
         return _by_occurrence(group, axis)

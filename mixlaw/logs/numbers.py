@@ -20,6 +20,7 @@ Where = Callable[[int], str]
 EMPTY = frozenset({"", "-", "nan", "n/a", "na", "none", "null", "<na>", "#n/a"})
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 _FLOAT = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?|[+-]?inf(inity)?|[+-]?nan", re.IGNORECASE)
+_STEP_WORD = re.compile(r"\s*(?:step|checkpoint|ckpt|iter|global_?step)[-_ ]?0*(\d+)\s*", re.IGNORECASE)
 _SUFFIXED = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)\s*[kmbgt]", re.IGNORECASE)
 _HUMAN = frozenset({*NUMBERS, "meta/samples"})
 
@@ -72,10 +73,18 @@ def canonical(
         if is_text(column.name):
             content[column.name] = cells
         else:
+            if column.name == "step" and not pd.api.types.is_numeric_dtype(cells):
+                cells = cells.map(_step_of_word)
             values = to_numbers(cells, where=where, decimal=decimal, human=column.name in _HUMAN)
             values = values if column.scale == 1 else values * column.scale
             content[column.name] = values if column.conversion is None else column.conversion(values)
     return content
+
+
+def _step_of_word(cell: object) -> object:
+    """``checkpoint-1500`` and ``step1500`` as the step that they name; other cells as they are."""
+    match = _STEP_WORD.fullmatch(cell) if isinstance(cell, str) else None
+    return match[1] if match else cell
 
 
 def to_numbers(cells: pd.Series, *, where: Where, decimal: str = ".", human: bool = False) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
@@ -68,7 +68,7 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
     """Cells of each key over all rows: float64 with NaN where a number is missing, else objects with None.
 
     Args:
-        rows: objects, possibly nested; values that are lists are left out.
+        rows: objects, possibly nested.
     """
     columns: dict[str, NDArray[Any]] = {}
     for key in dict.fromkeys(chain.from_iterable(rows)):
@@ -76,12 +76,30 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
         kinds = set(map(type, cells))
         if kinds <= _PLAIN:
             columns[str(key)] = np.array(cells, dtype=np.float64) if _MISSING not in kinds else _floats(cells)
-        elif dict in kinds:
-            inner = [c if type(c) is dict else {} for c in cells]
+        elif dict in kinds or (list in kinds and _named_values(cells)):
+            inner = [c if type(c) is dict else dict(_pairs(c)) if type(c) is list else {} for c in cells]
             columns.update({f"{key}/{name}": c for name, c in columns_of(inner).items()})
-        elif list not in kinds:
-            columns[str(key)] = np.array([*cells, None], dtype=object)[:-1]
+        else:
+            columns[str(key)] = np.fromiter(cells, dtype=object, count=len(cells))
     return columns
+
+
+_NAME, _VALUE = ("name", "domain", "dataset", "source"), ("weight", "share", "ratio", "proportion", "loss", "value")
+
+
+def _named_values(cells: Sequence[Any]) -> bool:
+    """Whether all lists are of objects with a name and a number, such as ``[{"name": "web", "weight": 0.6}]``."""
+    lists = [c for c in cells if type(c) is list]
+    return all(len(list(_pairs(c))) == len(c) > 0 for c in lists)
+
+
+def _pairs(items: Sequence[Any]) -> Iterator[tuple[str, Any]]:
+    for item in items:
+        if type(item) is dict:
+            name = next((item[k] for k in _NAME if k in item), None)
+            value = next((item[k] for k in _VALUE if k in item), None)
+            if name is not None and value is not None:
+                yield str(name), value
 
 
 def _floats(cells: Sequence[float | None]) -> NDArray[np.float64]:

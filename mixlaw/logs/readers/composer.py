@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from mixlaw.logs.json_lines import parse
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part
-from mixlaw.logs.readers.table_json import parse
 from mixlaw.logs.rows import Rows, number, numbered, part_of
 from mixlaw.logs.source import Source
 

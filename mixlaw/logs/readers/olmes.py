@@ -7,9 +7,10 @@ from typing import Any
 
 from mixlaw.errors import InputError
 from mixlaw.logs.evals import finish
+from mixlaw.logs.json_lines import parse
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part, Skip, skipped_part
-from mixlaw.logs.readers.table_json import load, one_per_line, parse
+from mixlaw.logs.readers.table_json import load, one_per_line
 from mixlaw.logs.source import Source
 
 

@@ -15,15 +15,19 @@ import numpy as np
 import pandas as pd
 
 from mixlaw.errors import InputError
+from mixlaw.logs.json_lines import parse
 from mixlaw.logs.long import find_long, widen
 from mixlaw.logs.names import Plan, recognise, stated_units
 from mixlaw.logs.numbers import EXACT_FLOATS, canonical, is_text, rows_where
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part, Skip
+from mixlaw.logs.records import columns_of
 from mixlaw.logs.source import Source
 
 CHUNK_ROWS = 50_000
 _SAMPLE_ROWS = 400
+_SPACES = r"\s+"
+_PREAMBLE = re.compile(r"\s*|\s*#.*|sep=.", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -58,13 +62,41 @@ def read_csv(source: Source, options: IngestOptions, *, paired: bool = False) ->
         frame = whole(source, layout)
         yield from widen(frame, long, source, options, kind="csv", decimal=layout.decimal, first_line=2)
         return
-    plan = recognise(_as_numbers(sample, layout), options, paired=paired)
-    text = {c.source for c in plan.used if is_text(c.name)}
+    nested = objects_in(sample, options)
+    plan = recognise(expanded(_as_numbers(sample, layout), nested), options, paired=paired)
+    text = {c.source for c in plan.used if is_text(c.name)} | set(nested)
+    wanted = [n for n in layout.names if n in nested or any(c.source == n for c in plan.used)]
     line = layout.header_lines + 1
-    for chunk in chunks(source, layout, [c.source for c in plan.used], strings=text):
+    for piece in chunks(source, layout, wanted, strings=text):
+        chunk = expanded(piece, nested).reindex(columns=[c.source for c in plan.used]) if nested else piece
         part = part_from(chunk, plan, source, line, decimal=layout.decimal)
         line += len(chunk) + sum(s.count for s in part.skipped)
         yield part
+
+
+def objects_in(sample: pd.DataFrame, options: IngestOptions) -> list[str]:
+    """Columns whose cells are objects as text: ``{"web": 0.6}``, also as Python prints them."""
+    first = {str(c): next((v for v in sample[c].dropna()), "") for c in sample}
+    return [c for c, v in first.items() if isinstance(v, str) and options.rule(c) is None and _object(v)]
+
+
+def expanded(frame: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Columns ``mixture/web``, ... in the place of a column of objects."""
+    for name in names:
+        rows = [_object(cell) if isinstance(cell, str) else {} for cell in frame[name]]
+        inner = {f"{name}/{k}": cells for k, cells in columns_of(rows).items()}
+        attributes = frame.attrs
+        frame = pd.concat([frame.drop(columns=name), pd.DataFrame(inner, index=frame.index)], axis=1)
+        frame.attrs = attributes
+    return frame
+
+
+def _object(cell: str) -> dict[str, Any]:
+    """The object that a cell holds, empty for other text."""
+    if not cell.lstrip().startswith("{"):
+        return {}
+    content = parse(cell) or parse(cell.replace("'", '"'))
+    return content if isinstance(content, dict) else {}
 
 
 def part_from(
@@ -96,29 +128,44 @@ def sniff(source: Source) -> Layout:
     Raises:
         InputError: for a file without a header or with a column name that occurs twice.
     """
-    text = source.head_text.replace("\r\n", "\n").replace("\r", "\n")
-    lines = [line for line in text.split("\n")[: _SAMPLE_ROWS + 4] if line.strip()]
+    text = source.head_text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    every = text.split("\n")
+    before = next((i for i, line in enumerate(every) if not _PREAMBLE.fullmatch(line)), len(every))
+    lines = [line for line in every[before : before + _SAMPLE_ROWS + 4] if line.strip()]
     if not lines:
         raise InputError("a table with a header", "an empty file", where=source.name)
     delimiter = max(",;\t|", key=lambda d: (_width(lines[0], d), -",;\t|".index(d)))
-    rows = list(csv.reader(lines[:_SAMPLE_ROWS], delimiter=delimiter))
+    if _width(lines[0], delimiter) == 1 and _in_words(lines):
+        delimiter = _SPACES
+    rows = _split(lines[:_SAMPLE_ROWS], delimiter)
     names, header_lines = _header(rows)
-    if text.split("\n", 1)[0].strip() == "":
-        header_lines += next(i for i, line in enumerate(text.split("\n")) if line.strip())
+    header_lines += before
     _check_header(names, source)
-    cells = [cell.strip() for row in rows[header_lines:] for cell in row]
+    cells = [cell.strip() for row in rows[1:] for cell in row]
     comma = delimiter != "," and sum(bool(re.fullmatch(r"[+-]?\d+,\d+(e[+-]?\d+)?", c, re.I)) for c in cells)
     point = sum(bool(re.fullmatch(r"[+-]?\d+\.\d+(e[+-]?\d+)?", c, re.I)) for c in cells)
     return Layout(delimiter, "," if comma > point else ".", names, header_lines)
 
 
+def _split(lines: list[str], delimiter: str) -> list[list[str]]:
+    return [line.split() for line in lines] if delimiter == _SPACES else list(csv.reader(lines, delimiter=delimiter))
+
+
 def _width(line: str, delimiter: str) -> int:
-    return len(next(csv.reader([line], delimiter=delimiter)))
+    return len(_split([line], delimiter)[0])
+
+
+def _in_words(lines: list[str]) -> bool:
+    """Whether a table is set with spaces: as many words in each of the first lines, with numbers below the first."""
+    words = [line.split() for line in lines[:6]]
+    return len(words) > 1 and len({len(w) for w in words}) == 1 and any(map(_is_number, words[1]))
 
 
 def _header(rows: list[list[str]]) -> tuple[tuple[str, ...], int]:
     """Names from one header row, or from two or three as pandas writes a MultiIndex."""
     names = [cell.strip() for cell in rows[0]]
+    if len(rows) > 1 and all(re.fullmatch(r"\s*:?-+:?\s*|\s*", cell) for cell in rows[1]) and any(rows[1]):
+        return tuple(names), 2  # a Markdown table
     repeats = max(Counter(n for n in names if n).values(), default=0) > 1 or names.count("") > 1
     if not repeats or len(rows) < 3 or any(_is_number(c) for c in rows[1]) or len(rows[1]) != len(names):
         return tuple(names), 1
@@ -153,7 +200,7 @@ def sample_csv(source: Source) -> pd.DataFrame:
 
 
 def _sample(source: Source, layout: Layout) -> pd.DataFrame:
-    lines = source.head_text.splitlines(keepends=True)
+    lines = source.head_text.replace("\r\n", "\n").replace("\r", "\n").splitlines(keepends=True)
     if not source.complete_head:
         lines = lines[:-1]
     head = io.StringIO("".join(lines[: layout.header_lines + _SAMPLE_ROWS]), newline="")
@@ -183,7 +230,8 @@ def chunks(
     Raises:
         InputError: for rows of the wrong width or bytes that are no text.
     """
-    utf8 = source.encoding in ("utf-8", "utf-8-sig")
+    only_returns = "\r" in source.head_text and "\n" not in source.head_text  # line ends of old Excel exports
+    utf8 = source.encoding in ("utf-8", "utf-8-sig") and not only_returns
     handle: IO[Any] = cast(IO[Any], source.open()) if utf8 else source.text()
     with source.reading(), handle:
         wanted = set(layout.names) if text else strings or set()
@@ -209,7 +257,8 @@ class _Tail:
         self._handle = handle
         for _ in range(layout.header_lines):
             handle.readline()
-        header = layout.delimiter.join(map(str, range(len(layout.names) + 1))) + "\n"
+        join = " " if layout.delimiter == _SPACES else layout.delimiter
+        header = join.join(map(str, range(len(layout.names) + 1))) + "\n"
         self.end: Any = handle.read(0)
         self._header: Any = header.encode() if isinstance(self.end, bytes) else header
 
@@ -245,6 +294,7 @@ def _pieces(
             reader = pd.read_csv(
                 cast(Any, tail),
                 sep=layout.delimiter,
+                skipinitialspace=layout.delimiter != _SPACES,
                 index_col=False,
                 usecols=[*wanted, extra],
                 chunksize=rows,

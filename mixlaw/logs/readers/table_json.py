@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, BinaryIO
@@ -12,15 +13,18 @@ import pandas as pd
 
 from mixlaw.errors import InputError
 from mixlaw.logs.flat_json import flat_columns
+from mixlaw.logs.json_lines import objects, parse
 from mixlaw.logs.long import find_long, widen
 from mixlaw.logs.names import recognise, stated_units
 from mixlaw.logs.numbers import canonical, rows_where
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part, Skip
 from mixlaw.logs.records import Records
+from mixlaw.logs.rows import Rows
 from mixlaw.logs.source import Source
 
 BLOCK_BYTES = 1 << 23
+_SECTIONS = {"config", "metrics", "mixture", "loss", "losses", "args", "hparams", "summary", "eval", "train", "val"}
 _ROW_LISTS = ("runs", "rows", "data", "records", "history", "log_history")
 
 
@@ -32,7 +36,13 @@ def read_json(source: Source, options: IngestOptions, *, paired: bool = False) -
     """
     records = Records()
     skips: list[Skip] = []
-    if one_per_line(source):
+    if is_prefixed(source.head_text):
+        log = Rows()
+        for line, row in objects(source, log):
+            log.add(line, row)
+        records.add(log.rows)
+        lines, skips = np.array(log.lines, dtype=np.int64), log.skipped
+    elif one_per_line(source):
         lines = _read_lines(source, records, skips)
     else:
         rows = rows_of(load(source), source)
@@ -88,12 +98,11 @@ def parts_of(
     )
 
 
-def parse(text: str | bytes) -> Any:
-    """Parse JSON, with NaN and Infinity as Python writes them; None for text that is no JSON."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        return None
+def is_prefixed(text: str) -> bool:
+    """Whether most lines of a console log end in a JSON object with words before it."""
+    lines = [line for line in text.splitlines() if line.strip()][:40]
+    found = [b for line in lines if (b := line.find("{")) > 0 and isinstance(parse(line[b:]), dict)]
+    return len(found) * 2 > len(lines) and not text.lstrip("\ufeff \n").startswith(("{", "["))
 
 
 def one_per_line(source: Source) -> bool:
@@ -113,10 +122,27 @@ def load(source: Source) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
+        several = _documents(text) if error.msg == "Extra data" else None
+        if several is not None:
+            return several
         place = f"{source.name}, line {error.lineno}, column {error.colno}"
         raise InputError("valid JSON", error.msg, where=place) from error
     except RecursionError as error:
         raise InputError("JSON of a run log", "thousands of nested brackets", where=source.name) from error
+
+
+def _documents(text: str) -> list[Any] | None:
+    """Objects that follow each other, with or without commas; None where one of them is broken."""
+    decoder, place, found = json.JSONDecoder(), 0, []
+    while place < len(text):
+        try:
+            content, place = decoder.raw_decode(text, place)
+        except json.JSONDecodeError:
+            return None
+        found.append(content)
+        match = re.compile(r"[\s,]*").match(text, place)
+        place = match.end() if match else len(text)
+    return found
 
 
 def rows_of(content: Any, source: Source) -> list[dict[str, Any]]:
@@ -126,15 +152,19 @@ def rows_of(content: Any, source: Source) -> list[dict[str, Any]]:
         InputError: when nothing in it looks like rows.
     """
     if isinstance(content, Mapping):
-        inner = next((content[k] for k in _ROW_LISTS if isinstance(content.get(k), list)), None)
-        content = inner if inner is not None else _rows_of_mapping(content)
+        content = content["runs"] if isinstance(content.get("runs"), dict) else content
+        inner = next((content[k] for k in _ROW_LISTS if isinstance(content.get(k), list)), content)
+        content = _rows_of_mapping(inner) if isinstance(inner, Mapping) else inner
     if not isinstance(content, list) or not all(isinstance(row, dict) for row in content):
         raise InputError("JSON objects, one for each row", _kind(content), where=source.name)
     return content
 
 
 def _rows_of_mapping(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Rows of an object of columns, of runs, or of one row."""
     values = list(content.values())
+    if values and all(isinstance(v, list) and v and all(isinstance(r, dict) for r in v) for v in values):
+        return [{"run": name, **row} for name, rows in content.items() for row in rows]
     if values and all(isinstance(v, list) for v in values) and len({len(v) for v in values}) == 1:
         return [dict(zip(content, row, strict=True)) for row in zip(*values, strict=True)]
     if len(values) > 1 and all(isinstance(v, Mapping) for v in values):
@@ -142,7 +172,7 @@ def _rows_of_mapping(content: Mapping[str, Any]) -> list[dict[str, Any]]:
         if all(k.isdigit() for keys in inner for k in keys) and inner[0]:
             rows = list(dict.fromkeys(k for v in values for k in v))
             return [{name: column.get(r) for name, column in content.items()} for r in rows]
-        if set.intersection(*inner):
+        if set.intersection(*inner) and not set(content) & _SECTIONS:
             return [{"run": name, **dict(row)} for name, row in content.items()]
     return [dict(content)]
 

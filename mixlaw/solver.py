@@ -229,8 +229,8 @@ class _Batch:
         floor = 1e-12 * np.maximum(diagonal.max(axis=1, keepdims=True), 1e-12)
         scale = np.maximum(diagonal, floor)
         lifted = hessian + (self.damping[which, None] * scale + floor)[:, :, None] * np.eye(width)
-        step = -np.linalg.solve(lifted, gradient[:, :, None])[:, :, 0]
-        trial = np.clip(self.theta[which] + step, self.problems.lower, self.problems.upper)
+        trial = self.theta[which] + self._bounded(which, gradient, lifted)
+        trial = np.clip(trial, self.problems.lower, self.problems.upper)
         step = trial - self.theta[which]
         model = -(gradient * step).sum(axis=1) - 0.5 * np.einsum("bp,bpq,bq->b", step, hessian, step)
         objective = self._evaluate(trial, which)
@@ -242,6 +242,22 @@ class _Batch:
         self.theta[which[good]] = trial[good]
         return which[good & self.active[which]]
 
+    def _bounded(self, which: NDArray[np.intp], gradient: Floats, lifted: Floats) -> Floats:
+        """The damped step; entries that it would take to a bound go there, and the others are solved for again."""
+        step = -np.linalg.solve(lifted, gradient[:, :, None])[:, :, 0]
+        low, high = self.problems.lower - self.theta[which], self.problems.upper - self.theta[which]
+        stopped = (step < low) | (step > high)
+        step = np.clip(step, low, high)
+        again = np.flatnonzero(stopped.any(axis=1))
+        if len(again):
+            moving = (~stopped[again]).astype(float)
+            fixed = step[again] * stopped[again]
+            right = (gradient[again] + np.einsum("bpq,bq->bp", lifted[again], fixed)) * moving
+            matrix = lifted[again] * moving[:, :, None] * moving[:, None, :]
+            matrix += stopped[again][:, :, None] * np.eye(step.shape[1])
+            step[again] = fixed - np.linalg.solve(matrix, right[:, :, None])[:, :, 0]
+        return np.asarray(step)
+
     def _adapt(self, which: NDArray[np.intp], good: NDArray[np.bool_], ratio: Floats) -> None:
         """Nielsen's damping rule."""
         shrink = np.maximum(1 / 3, 1 - (2 * np.clip(ratio, -1, 2) - 1) ** 3)
@@ -252,7 +268,9 @@ class _Batch:
     def _settle(self, which: NDArray[np.intp], good: NDArray[np.bool_], gain: Floats, model: Floats) -> None:
         """Retire problems whose objective no longer moves."""
         scale = np.maximum(self.objective[which], 1e-30)
-        still = np.where(good, gain <= self.options.tolerance * scale, model <= self.options.tolerance * scale)
+        # A step cut at a bound may promise a loss: that is a reason to damp it, not a sign of rest.
+        promise = np.where(good, gain, np.where(model >= 0, model, np.inf))
+        still = promise <= self.options.tolerance * scale
         self.small[which] = np.where(still, self.small[which] + 1, np.where(good, 0, self.small[which]))
         solved = (self.small[which] >= 3) | (self.damping[which] >= 1e16)
         self.converged[which] = self.small[which] >= 3

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from scipy.optimize import least_squares
+from scipy.optimize import least_squares, lsq_linear
 
 from mixlaw.laws import EXAMPLES, LAWS
 from mixlaw.problems import LogModel
@@ -89,3 +89,27 @@ def test_huber_is_quadratic_inside_and_linear_outside() -> None:
     value, weight = penalty(np.array([0.005, 0.03]), 0.01)
     np.testing.assert_allclose(value, [0.5 * 0.005**2, 0.01 * (0.03 - 0.005)])
     np.testing.assert_allclose(weight, [1.0, 1 / 3])
+
+
+@dataclass(frozen=True)
+class Line:
+    """A linear model: its bounded least-squares problem has one optimum, which SciPy finds by another way."""
+
+    design: np.ndarray
+
+    def values(self, theta: np.ndarray) -> np.ndarray:
+        return theta @ self.design.T
+
+    def jacobian(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.values(theta), np.broadcast_to(self.design, (len(theta), *self.design.shape))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_that_cut_a_step_do_not_stop_the_search(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    design = rng.standard_normal((30, 6)) @ (np.eye(6) + 0.95 * rng.standard_normal((6, 6)))
+    y, zero = design @ rng.normal(0, 2, 6), np.zeros(1, dtype=np.intp)
+    problems = Problems(Line(design), y[None], np.ones((1, 30)), zero, zero, -np.ones(6), np.ones(6), np.zeros(6))
+    found = minimise(problems, np.zeros((1, 6)), options=SolverOptions(loss="l2", ridge=0.0))
+    assert found.objective[0] == pytest.approx(lsq_linear(design, y, (-1, 1), tol=1e-12).cost, rel=1e-6)
+    assert found.gradient[0] < 1e-6 * found.objective[0] + 1e-6

@@ -23,6 +23,8 @@ _TO_BOUNDARY = 0.995
 _STEPS = 150
 _LOOSE, _TIGHT = 1e-6, 1e-10
 _LAST_STEPS = 6
+_RELEASES = 6
+_NEWTON_STEPS = 12
 
 
 class Function(Protocol):
@@ -123,9 +125,8 @@ class _Path:
 
     def _error(self, mu: float) -> float:
         """Largest violation of the optimality conditions."""
-        stationary = np.abs(self.basis.T @ (self.slope + self.matrix.T @ self.prices)).max(initial=0.0)
         complementary = np.abs(self.prices * self._slack(self.h) - mu).max(initial=0.0)
-        return float(max(stationary, complementary))
+        return float(max(self._stationarity(self.prices), complementary))
 
     def _step(self) -> bool:
         """One Newton step; False when nothing moved."""
@@ -180,34 +181,60 @@ class _Path:
         return 0.0
 
     def _finish(self, steps: int) -> Optimum:
-        slack = self._slack(self.h)
-        active = self.prices > slack * self.scale
+        active = self.prices > self._slack(self.h) * self.scale
         if self.tolerance == _TIGHT:
-            self._polish(active)
-        value, slope = self.function.gradient(self.h[None])
-        self.value, self.slope = float(value[0]), slope[0]
+            active = self._polish(active)
+        self._look()
         prices = np.where(active, self.prices, 0.0)
-        stationary = np.abs(self.basis.T @ (self.slope + self.matrix.T @ prices)).max(initial=0.0)
-        return Optimum(self.h, self.value, prices, self.hessian, float(stationary) / self.scale, steps)
+        return Optimum(self.h, self.value, prices, self.hessian, self._stationarity(prices) / self.scale, steps)
 
-    def _polish(self, active: NDArray[np.bool_]) -> None:
-        """Put the mixture exactly on its active rows and take Newton steps along them; undone if it breaks a row."""
-        before = self.h, self.prices
+    def _stationarity(self, prices: Floats) -> float:
+        """Largest entry of the gradient that the prices leave over."""
+        return float(np.abs(self.basis.T @ (self.slope + self.matrix.T @ prices)).max(initial=0.0))
+
+    def _polish(self, active: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Put the mixture exactly on its active rows and take Newton steps along them.
+
+        Rows whose price comes out negative were not active after all: they are let go and the steps taken again.
+        Undone if it breaks a row or raises the value. Returns the rows that are active in the end, shape (m',).
+        """
+        before = self.h, self.prices, active
+        value, off = self.value, self._stationarity(np.where(active, self.prices, 0.0))
+        for _ in range(_RELEASES):
+            self.h = before[0]
+            prices = self._along(active)
+            negative = active & (prices < -1e-7 * self.scale)
+            if not negative.any():
+                break
+            active = active & ~negative
+        self._look()
+        better = self.value <= value + 1e-12 * max(1.0, abs(value)) and self._stationarity(prices) <= off
+        if better and not negative.any() and self.region.violation(self.h) <= ROUNDING:
+            self.prices = prices
+        else:
+            self.h, self.prices, active = before
+        return active
+
+    def _along(self, active: NDArray[np.bool_]) -> Floats:
+        """Newton steps with some rows held as equalities; returns the price of every row, shape (m',)."""
         moves = movements(np.vstack([self.still, self.matrix[active]]))
         self.h = self.region.snapped(self.h, active)
-        for _ in range(3):
+        for _ in range(_NEWTON_STEPS):
             _, slope = self.function.gradient(self.h[None])
             self.hessian = self.function.hessian(self.h)
             curve = moves.T @ convex(self.hessian, moves) @ moves
-            self.h = self.region.snapped(self.h - moves @ np.linalg.solve(curve, moves.T @ slope[0]), active)
+            step = -moves @ np.linalg.solve(curve, moves.T @ slope[0])
+            if not np.abs(step).max(initial=0.0) < 1:
+                break
+            length = min(1.0, 0.9 * _reach(np.where(active, np.inf, self._slack(self.h)), self.matrix @ step))
+            self.h = self.region.snapped(self.h + length * step, active)
+            if np.abs(step).max(initial=0.0) < 1e-13:
+                break
         _, slope = self.function.gradient(self.h[None])
         normal = np.vstack([self.matrix[active], self.still]).T
-        prices = np.linalg.lstsq(normal, -slope[0], rcond=1e-10)[0]
-        self.prices = np.zeros(len(self.prices))
-        self.prices[active] = prices[: int(active.sum())]
-        worse = self.function.value(self.h[None])[0] > self.value + 1e-12 * max(1.0, abs(self.value))
-        if worse or self.region.violation(self.h) > ROUNDING or self.prices.min(initial=0.0) < -1e-6 * self.scale:
-            self.h, self.prices = before
+        prices = np.zeros(len(self.prices))
+        prices[active] = np.linalg.lstsq(normal, -slope[0], rcond=1e-10)[0][: int(active.sum())]
+        return prices
 
 
 def _reach(room: Floats, rate: Floats) -> float:
@@ -219,8 +246,13 @@ def _reach(room: Floats, rate: Floats) -> float:
 def convex(curve: Floats, basis: Floats) -> Floats:
     """Curvature along the directions of the basis, made positive where it is not, shape (K, K)."""
     reduced = basis.T @ curve @ basis
-    values, vectors = np.linalg.eigh(0.5 * (reduced + reduced.T))
-    if len(values) and values[0] > 1e-10 * values[-1]:
+    reduced = 0.5 * (reduced + reduced.T)
+    size = float(np.abs(np.diag(reduced)).max(initial=0.0))
+    try:
+        np.linalg.cholesky(reduced - 1e-10 * size * np.eye(len(reduced)))
+    except np.linalg.LinAlgError:
+        values, vectors = np.linalg.eigh(reduced)
+    else:
         return curve
     values = np.maximum(np.abs(values), max(1e-10 * float(np.abs(values).max(initial=0.0)), 1e-14))
     across = basis @ vectors

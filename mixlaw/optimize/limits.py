@@ -16,6 +16,7 @@ from mixlaw.optimize.surface import Surface
 TIGHTER = 1e-8
 """Limits are met with this much to spare, so that rounding cannot break them."""
 _ROUNDS = 25
+_STRONGEST = 1e7
 
 
 @dataclass(frozen=True)
@@ -62,28 +63,32 @@ class Penalty:
         return differences(self, share)
 
 
-def within(bounds: Sequence[Bound], function: Function, solve: Callable[[Function], Optimum]) -> tuple[Optimum, Floats]:
+def within(
+    bounds: Sequence[Bound], function: Function, solve: Callable[[Function, Floats | None], Optimum]
+) -> tuple[Optimum, Floats]:
     """Minimise under limits; returns the optimum and the price of each limit.
 
     Args:
         bounds: the limits.
         function: what to minimise.
-        solve: minimises a function over the region.
+        solve: minimises a function over the region, from one mixture or from many.
 
     Raises:
         InfeasibleError: naming the limits that no mixture meets together and what is missing.
     """
-    found = solve(function)
+    found = solve(function, None)
     excess = np.array([b.excess(found.mixture) for b in bounds])
     multipliers, strength = np.zeros(len(bounds)), 100.0
     for _ in range(_ROUNDS):
         if excess.max() <= 0 and (multipliers * np.abs(excess + TIGHTER) < 1e-7).all():
             return found, multipliers
-        found = solve(Sum([function, Penalty(bounds, multipliers, strength)]))
+        found = solve(Sum([function, Penalty(bounds, multipliers, strength)]), found.mixture)
         before, excess = excess, np.array([b.excess(found.mixture) for b in bounds])
         multipliers = np.maximum(0, multipliers + strength * (excess + TIGHTER))
-        if excess.max() > 0.2 * before.max() and strength < 1e7:
-            strength *= 5
+        if excess.max() > 0.5 * before.max() and strength >= _STRONGEST:
+            break
+        if excess.max() > 0.2 * before.max():
+            strength = min(_STRONGEST, 10 * strength)
     if excess.max() <= 0:
         return found, multipliers
     broken = [f"{b.words} (missed by {e:.2g})" for b, e in zip(bounds, excess, strict=True) if e > 1e-9]

@@ -79,7 +79,7 @@ def search(
     def whole(where: Region, near: Floats | None) -> tuple[Optimum, Floats]:
         if not bounds:
             return one(where, function, near), np.zeros(0)
-        return within(bounds, function, lambda what: one(where, what, near))
+        return within(bounds, function, lambda what, last: one(where, what, near if last is None else last))
 
     optimum, prices = whole(region, start)
     if request.max_active is not None and (optimum.mixture > 0).sum() > request.max_active:

@@ -12,6 +12,7 @@ from mixlaw.logs.readers import (
     composer,
     data_mixing_laws,
     dclm,
+    keyvalue,
     lighteval,
     llmc,
     lm_eval,
@@ -173,6 +174,8 @@ def _console_kind(text: str, source: Source) -> str | None:
     for name, check in _CONSOLES:
         if any(check(line) for line in lines):
             return name
+    if sum(map(keyvalue.is_record, lines)) > max(0, sum(map(bool, map(str.strip, lines))) // 10):
+        return "keyvalue"
     filled = [line for line in lines if line.strip()][:20]
     paths = [line for line in filled if data_mixing_laws.LINE.fullmatch(line)]
     return "data_mixing_laws" if len(paths) > len(filled) // 2 else None
@@ -187,6 +190,9 @@ def _table_kind(text: str, source: Source) -> str:
         hint = "Readable are CSV and JSON tables and the logs and results of many trainers: see the README."
         raise InputError("a table or a log", f"text that begins {first[:60]!r}", where=source.name, hint=hint)
     names = layout.names
+    if {"Tasks", "Metric", "Value"} <= set(names):
+        what = "the console table of lm-evaluation-harness, rounded to 4 digits: give its results_*.json"
+        raise InputError("a table or a log", what, where=source.name)
     if tuple(n.strip() for n in names) == tensorboard_csv.HEADER:
         return "tensorboard_csv"
     if wandb_panel.is_panel(names):

@@ -14,8 +14,8 @@ from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part, Skip
 from mixlaw.logs.source import Source
 
-_METRIC = ("metric", "metric_name", "metrics", "key", "tag", "variable", "name")
-_VALUE = ("value", "metric_value", "val", "score")
+_METRIC = ("metric", "metric_name", "metrics", "key", "tag", "variable", "metricname", "name")
+_VALUE = ("value", "metric_value", "metricvalue", "val", "score")
 
 
 _SET = ("domain", "task", "dataset", "eval_set", "validation_set", "val_set", "eval_dataset", "set", "subset", "target")

@@ -30,7 +30,7 @@ _HEAD = {
     kind: re.compile(rf"(?:metrics?[/_.])?({words})(?:{_SPLIT})(.+)", re.IGNORECASE)
     for kind, words in {**_MEASURES, "acc": r"(?:acc(?:uracy)?|bench|score)"}.items()
 }
-_BEFORE = re.compile(rf"(?:metrics?|losse?s?|{_SET}|lm|downstream)[/_.\s]+", re.IGNORECASE)
+_BEFORE = re.compile(rf"(?:(?:metrics?|losse?s?|{_SET})[/_.\s]+|(?:lm|downstream)/)", re.IGNORECASE)
 _HELD_OUT = re.compile(rf"(?:metrics?|{_SET})[/_.\s]+", re.IGNORECASE)
 _AFTER = re.compile(rf"[/_.\s]+{_SET}", re.IGNORECASE)
 _TRAIN = re.compile(
@@ -80,7 +80,7 @@ def metric(name: str) -> Metric | None:
     Returns:
         None for a name that is no loss, perplexity or score.
     """
-    name = name.strip()
+    name = re.sub(r"(?<=[a-z@\d]),[\w\-]+$", "", name.strip())  # the filter of lm-evaluation-harness: acc,none
     if re.fullmatch(r"(loss|bench|meta)/.+", name) and not _STDERR.fullmatch(name):
         return _TRAINING if _TRAIN.fullmatch(name) else Metric(name, name, name)
     if _TRAIN.fullmatch(name):
@@ -109,11 +109,13 @@ def _target(kind: str, name: str) -> str | None:
 
 
 def _metric(kind: str, name: str, around: str) -> Metric | None:
+    if around.count("(") != around.count(")") or (kind == "ppl" and not around):
+        return None
     other = _NOT_A_LOSS if kind == "loss" else _NOT_PER_TOKEN
     if other.fullmatch(around) or re.fullmatch(r"train(ing)?", around, re.IGNORECASE):
         return None
     prefix = "bench/" if kind == "acc" else "loss/"
-    target = clean_target(around) or around.strip("/_. ") or name
+    target = clean_target(around) or re.split(r"[/.\s]+", around.strip("/_. "))[-1] or name
     full = prefix + _spelled(name)
     return Metric(prefix + target, f"{prefix}{target}/{kind}", full, _UNITS.get(kind))
 

@@ -30,6 +30,7 @@ SCALARS: dict[str, tuple[str, ...]] = {
         "_step",
         "batch",
         "current_steps",
+        "num_updates",
         "checkpoint",
         "ckpt",
     ),

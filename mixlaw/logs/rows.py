@@ -83,8 +83,10 @@ def part_of(
     lines = np.array(log.lines, dtype=np.int64)
     used = [c for c in columns if c.name]
     content = canonical(frame, used, where=rows_where(source.name, lines))
-    if "meta/nan_iterations" not in content:
-        content |= _nan_steps(log.rows, [c.source for c in used if c.name == TRAIN_LOSS])
+    nan = _nan_steps(log.rows, [c.source for c in used if c.name == TRAIN_LOSS])
+    if nan is not None:
+        counted = content.get("meta/nan_iterations")
+        content["meta/nan_iterations"] = nan if counted is None else np.fmax(nan, counted)
     return Part(
         source=source.name,
         kind=kind,
@@ -98,10 +100,10 @@ def part_of(
     )
 
 
-def _nan_steps(rows: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> dict[str, NDArray[np.float64]]:
+def _nan_steps(rows: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> NDArray[np.float64] | None:
     """Rows whose training loss is written as NaN, which is not the same as absent."""
     nan = [any(s in row and str(row[s]).strip().lower() == "nan" for s in sources) for row in rows]
-    return {"meta/nan_iterations": np.array(nan, dtype=np.float64)} if any(nan) else {}
+    return np.array(nan, dtype=np.float64) if any(nan) else None
 
 
 def name_columns(sources: Sequence[str], names: Mapping[str, str], options: IngestOptions) -> list[Column]:

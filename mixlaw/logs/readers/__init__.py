@@ -11,6 +11,7 @@ from mixlaw.logs.readers.composer import read_composer
 from mixlaw.logs.readers.data_mixing_laws import read_data_mixing_laws
 from mixlaw.logs.readers.dclm import read_dclm
 from mixlaw.logs.readers.hf_trainer import read_hf_trainer
+from mixlaw.logs.readers.keyvalue import read_keyvalue
 from mixlaw.logs.readers.levanter import read_levanter
 from mixlaw.logs.readers.lighteval import read_lighteval
 from mixlaw.logs.readers.lingua import read_lingua
@@ -69,6 +70,7 @@ READERS: Mapping[str, Reader] = {
     "lingua": read_lingua,
     "levanter": read_levanter,
     "litgpt": read_litgpt,
+    "keyvalue": read_keyvalue,
     "lm_eval": read_lm_eval,
     "lighteval": read_lighteval,
     "olmes": read_olmes,

@@ -22,7 +22,7 @@ CONSOLE = Console(
         ),
         (re.compile(rf"^\s*val loss ({NUMBER})", re.I), lambda m: {"loss/validation": value(m[1])}),
         (
-            re.compile(rf"step\s+(\d+)/\d+ \| loss ({NUMBER})", re.I),
+            re.compile(rf"step\s+(\d+)/\d+ \| (?:train )?loss ({NUMBER})", re.I),
             lambda m: {"step": int(m[1]), "train": value(m[2])},
         ),
     ),

@@ -18,7 +18,7 @@ from mixlaw.logs.part import Part
 from mixlaw.logs.rows import Rows, number, numbered, part_of
 from mixlaw.logs.source import Source
 
-TRAIN = re.compile(r"(?:^|[\s\]:])iteration:?\s+(\d+)\s*/\s*(\d+)\s*\|")
+TRAIN = re.compile(r"(?:^|[\s\]:])iteration:?\s+(\d+)(?:\s*/\s*(\d+))?\s*\|")
 _AT = (
     r"(?:at )?(?:iteration:?\s+(?P<step>\d+)|(?P<end>the end of training)[^|]*?)"
     r"(?: on (?P<on>\w+) set)?(?: for [^|]*?)?\s*\|"
@@ -56,15 +56,13 @@ def read_megatron(source: Source, options: IngestOptions, *, paired: bool = Fals
     length: int | None = None
     last = 0
     for line, text in _records(source):
-        train = TRAIN.search(text)
-        if train is not None:
-            last = int(train[1])
-            totals.append((line, last, int(train[2])))
-            log.add(line, {"step": last, **_fields(text[train.end() :])})
-            continue
         row = _validation(text, last)
         if row is not None:
             log.add(line, row)
+        elif train := TRAIN.search(text):
+            last = int(train[1])
+            totals.append((line, last, int(train[2] or 0)))
+            log.add(line, {"step": last, **_fields(text[train.end() :])})
         elif argument := _ARGUMENT.match(text):
             length = int(argument[2])
     _note_restarts(totals, log, source)
@@ -134,6 +132,7 @@ def _target(found: dict[str, str | None]) -> str:
     if not name:
         return "test" if kind == "test" else "validation"
     name = re.sub(r"^(?:lm[ _])?loss$", "", name)
+    name = name.rstrip("/").rsplit("/", 1)[-1]
     plain = name.lower() in ("validation", "valid", "test", "eval")
     return (name.lower() if plain else name) or "validation"
 

@@ -36,7 +36,13 @@ def is_panel(names: Sequence[str]) -> bool:
     """Whether a header is that of a panel export."""
     found = [m for n in names[1:] if (m := _SERIES.fullmatch(n))]
     bounds = {m["bound"] for m in found}
-    return len(names) > 1 and len(found) == len(names) - 1 and (None in bounds) and len(bounds) == 3
+    whole = len(names) > 1 and len(found) == len(names) - 1 and None in bounds
+    return whole and (len(bounds) == 3 or _axis_of(names[0]) is not None or _TIMES.fullmatch(names[0]) is not None)
+
+
+def _axis_of(name: str) -> str | None:
+    """Run-table column of an x axis, or None for one that is no step, token or sample count."""
+    return _AXES.get(re.sub(r"[\s\-./]+", "_", name.strip()).casefold())
 
 
 def read_wandb_panel(source: Source, options: IngestOptions, *, paired: bool = False) -> Iterator[Part]:
@@ -83,7 +89,7 @@ def _axis(layout: Layout, source: Source, options: IngestOptions) -> tuple[str, 
     """Run-table column and name of the x axis."""
     name = layout.names[0]
     rule = options.rule(name)
-    axis = rule.name if rule else _AXES.get(re.sub(r"[\s\-./]+", "_", name.strip()).casefold())
+    axis = rule.name if rule else _axis_of(name)
     if axis in ("step", "tokens", "meta/samples"):
         return axis, name
     what = "time" if _TIMES.fullmatch(name) else "another metric"

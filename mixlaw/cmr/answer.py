@@ -64,7 +64,7 @@ def answer_at(model: SizeModel, tokens: float, options: CmrOptions, names: Names
         flags=flags,
         by_weight={w: _clipped(float(model.turning_share(z, w)[0])) for w in _weights(model, options)},
         by_form=by_form,
-        interpolated=_clipped(model.interpolated(z, options.weight)),
+        interpolated=model.interpolated(z, options.weight),
         increment=increment,
         domain_loss=domain_loss,
         domain_error=error,
@@ -87,7 +87,7 @@ def _forgetting(model: SizeModel, tokens: float, options: CmrOptions) -> ShareAn
 
 
 def _clipped(share: float) -> float:
-    return min(max(share, 0.0), 1.0)
+    return float(np.clip(share, 0.0, 1.0))
 
 
 def _judge(model: SizeModel, z: float, options: CmrOptions) -> Judged:

@@ -140,7 +140,7 @@ def budget_flags(model: SizeModel, judged: Judged, tokens: float) -> tuple[Flag,
     flags, ratio = [], tokens / model.data.longest
     if ratio > 2:
         flags.append(Flag(Doubt.TOKENS_BEYOND_2X, f"{human(tokens)} against {human(model.data.longest)}"))
-    elif ratio > 1 + 1e-9:
+    elif ratio > 1.01:
         flags.append(Flag(Doubt.TOKENS_EXTRAPOLATED, f"{human(tokens)} against {human(model.data.longest)}"))
     if judged.idle:
         flags.append(Flag(Doubt.TOLERANCE_IDLE))

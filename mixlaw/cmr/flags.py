@@ -15,7 +15,7 @@ class Doubt(Enum):
     SHARE_EXTRAPOLATED = "the answer lies outside the tested shares"
     CLIPPED = "the law gives a share below 0 or above 1"
     SPLIT_SET = "the feasible shares are not one interval: a smaller share fails where a larger one passes"
-    TOKENS_EXTRAPOLATED = "the budget is 1 to 2 times the longest run"
+    TOKENS_EXTRAPOLATED = "the budget is 1.01 to 2 times the longest run"
     TOKENS_BEYOND_2X = "the budget is more than 2 times the longest run: no answer is given"
     T0_EXTRAPOLATED = "T0 of a tested share is 1 to 2 times its longest run"
     T0_BEYOND_2X = "T0 of a tested share is more than 2 times its longest run: known only to be far"

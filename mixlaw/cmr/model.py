@@ -129,9 +129,12 @@ class SizeModel:
         return np.asarray(gap)
 
     def interpolated(self, z: float, weight: float) -> float:
-        """Share by a straight line through the two pairs (ln T0, share) around the budget, no law over shares."""
-        turns = self.turns(weight)[None]
-        return float(interpolated_share(turns, self.shares, z)[0])
+        """Share by a straight line through the two pairs (ln T0, share) around the budget; NaN outside them."""
+        turns = self.turns(weight)
+        known = turns[np.isfinite(turns)]
+        if not len(known) or not known.min() <= z <= known.max():
+            return float("nan")
+        return float(interpolated_share(turns[None], self.shares, z)[0])
 
     def turns(self, weight: float) -> Floats:
         """ln(T0 / longest run) of each tested share, NaN where there is none, shape (n,)."""

@@ -152,7 +152,7 @@ class Answer:
         flags: doubts.
         by_weight: share by lambda.
         by_form: share by form.
-        interpolated: share by a straight line between the two runs around the budget.
+        interpolated: share by a straight line between the two runs around the budget, NaN where there are none.
         increment: general loss at the answer and budget above the base model's, nats.
         domain_loss: at the answer and budget, by ``L(R) = a R^s + b``; NaN where unknown.
         domain_error: largest error of that law when a tested share is left out, nats.

@@ -125,15 +125,17 @@ def _answer(axes: Axes, answer: Answer) -> None:
     middle = 100 * answer.share
     error = None if math.isnan(answer.low) else [[middle - 100 * answer.low], [100 * answer.high - middle]]
     axes.errorbar([answer.tokens], [middle], yerr=error, fmt="s", color="tab:red", markersize=5, capsize=4)
-    axes.annotate(f"{middle:.1f}%", (answer.tokens, middle), xytext=(6, -10), textcoords="offset points", fontsize=8)
+    label = f"{middle:.1f}%" + (" (tolerance)" if answer.binding == "tolerance" else "")
+    axes.annotate(label, (answer.tokens, middle), xytext=(6, -10), textcoords="offset points", fontsize=8)
 
 
 def _tokens_axis(axes: Axes, label: str) -> None:
-    from matplotlib.ticker import FuncFormatter
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: human(value)))
-    axes.xaxis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("tokens", fontsize=8)
     axes.set_ylabel(label, fontsize=8)
     axes.tick_params(labelsize=8)

@@ -52,7 +52,7 @@ def test_piped_stdout_is_a_mixture_file(fit_path: Path, tmp_path: Path, capsys: 
     (tmp_path / "mixture.yaml").write_text(out)
     recipe = Recipe.load(tmp_path / "mixture.yaml")
     assert (recipe.params, recipe.tokens) == (1e9, 20e9)
-    assert "Predicted loss" in err
+    assert "Objective: mean of 2 losses" in err
 
 
 def test_bounds_hold(fit_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

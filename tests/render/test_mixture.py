@@ -1,0 +1,159 @@
+"""The contract of ``--json``, the mixture file, and the words for people."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from rich.console import Console
+
+from mixlaw import fitfile
+from mixlaw.diagnose import Geometry
+from mixlaw.domains import Domain, Domains
+from mixlaw.errors import InputError
+from mixlaw.files import to_json
+from mixlaw.fit import Fit, FitOptions, Status
+from mixlaw.fits import FitSet, Member, Seen
+from mixlaw.mixture import Mixture, Recipe
+from mixlaw.optimize import Choice, Objective, Request, Scale, by_scale, choose
+from mixlaw.optimize.pareto import pareto, parse_terms
+from mixlaw.render import mixture as render
+from mixlaw.render.pareto import draw_front, front_csv
+from mixlaw.units import Unit
+
+DOMAINS = ("web", "code", "math")
+CONTRACT = ["mixture", "objective", "predicted", "epochs", "binding", "flags"]
+
+
+def fit(target: str, theta: list[float]) -> Member:
+    vector = np.array(theta)
+    draws = vector + 0.01 * np.random.default_rng(0).standard_normal((30, 4))
+    one = Fit(target, "exp", DOMAINS, vector, 1e-4 * np.eye(4), Status.CONVERGED, 0.0, 0.0, 9, 3, 1, 1.0, 0.001,
+              Geometry(4, 1.0), draws=draws)  # fmt: skip
+    return Member(one)
+
+
+@pytest.fixture
+def fits() -> FitSet:
+    members = {"web": (fit("web", [0.5, -2.0, 1.0, 0.5]),), "code": (fit("code", [0.3, 0.8, -1.5, 0.2]),)}
+    curve = {
+        "task": "hellaswag", "chance": 0.25, "source": "test", "items": 10042, "inputs": ["web"], "offset": [1.5],
+        "theta": {"sigmoid": [0.9, 0.0, 0.0], "to_one": [1.0, -0.2, 0.0], "exponential": [0.3, -1.2, 0.0]},
+        "draws": {"sigmoid": [], "to_one": [], "exponential": []}, "reason": "", "held_out": 0.01, "constant": 0.1,
+        "residual": 0.01, "points": 20, "runs": 10, "seen": [0.25, 0.6],
+    }  # fmt: skip
+    seen = Seen("sha256:x", ("r0", "r1"), np.array([[0.5, 0.3, 0.2], [0.3, 0.4, 0.3]]), np.full(2, 1e8),
+                np.full(2, 1e9), {"web": np.array([1.9, 2.0]), "code": np.array([2.0, 1.9])}, 2)  # fmt: skip
+    return FitSet(
+        members, {"web": Unit.NATS, "code": Unit.NATS}, DOMAINS, seen, FitOptions(), benchmarks={"hellaswag": curve}
+    )
+
+
+@pytest.fixture
+def choice(fits: FitSet) -> Choice:
+    domains = Domains({"web": Domain(0.5, 4e9, 4), "code": Domain(0.3, 1e9, 4), "math": Domain(0.2)})
+    request = Request(Scale(1e9, 2e10), domains=domains, incumbent=Mixture({"web": 0.6, "code": 0.2, "math": 0.2}))
+    return choose(fits, request)
+
+
+def text(*tables: object) -> str:
+    console = Console(width=160, highlight=False)
+    with console.capture() as captured:
+        for table in tables:
+            console.print(table)
+    return captured.get()
+
+
+def test_json_contract(choice: Choice) -> None:
+    data = json.loads(to_json(render.choice_data(choice)))
+    assert list(data)[:6] == CONTRACT
+    assert set(data["mixture"]) == set(DOMAINS)
+    assert sum(data["mixture"].values()) == pytest.approx(1, abs=1e-12)
+    for name in ("proposal", "natural", "uniform", "best_observed", "incumbent"):
+        entry = data["objective"][name]
+        assert entry["low"] < entry["value"] < entry["high"]
+    assert set(data["predicted"]) == {"web", "code", "bench/hellaswag"}
+    assert all(set(entry) == {"value", "low", "high"} for entry in data["predicted"].values())
+    assert data["epochs"]["code"] == pytest.approx(data["mixture"]["code"] * 20)
+    assert data["epochs"]["math"] is None
+    assert data["binding"][0]["name"] == "code"
+    assert set(data["binding"][0]["buys"]) == {"one more epoch", "10B more tokens"}
+    assert all(isinstance(flag, str) for flag in data["flags"])
+
+
+def test_unknown_natural_is_null(fits: FitSet) -> None:
+    assert render.choice_data(choose(fits, Request(Scale(1e9, 2e10))))["objective"]["natural"] is None
+
+
+def test_mixture_file_is_a_recipe_with_its_evidence(choice: Choice, tmp_path: Path) -> None:
+    path = tmp_path / "mixture.yaml"
+    path.write_text(render.mixture_file(choice, []))
+    recipe = Recipe.load(path)
+    assert recipe.mixture.vector(DOMAINS) == pytest.approx(choice.mixture, abs=1e-15)
+    assert (recipe.params, recipe.tokens) == (1e9, 2e10)
+    assert {"against", "within_noise", "nearest_run", "binding", "laws"} <= set(recipe.evidence)
+    assert list(yaml.safe_load(path.read_text())) == ["mixture", "tokens", "params", "evidence"]
+
+
+def test_same_seed_same_bytes(fits: FitSet, choice: Choice) -> None:
+    assert render.mixture_file(choose(fits, choice.request), []) == render.mixture_file(choice, [])
+
+
+def test_tables_say_what_the_numbers_are(choice: Choice) -> None:
+    shown = text(render.mixture_table(choice), render.standing_table(choice), render.term_table(choice))
+    assert "Mixture (token shares) for 1B parameters, 20B tokens" in shown
+    assert "Objective: mean of 2 losses, nats/token, lower is better" in shown
+    assert "best observed" in shown
+    assert "bench/hellaswag" in shown
+    assert "proposal better" in shown
+
+
+def test_remarks_name_what_binds_and_what_loosening_buys(choice: Choice) -> None:
+    lines = list(render.remarks(choice))
+    assert lines[0].startswith("binds: at most 0.2 of 'code' (4 epochs of 1B tokens): ")
+    assert "one more epoch gains" in lines[0]
+    assert any(line.startswith("nearest run: r") for line in lines)
+
+
+def test_accuracies_alone_are_maximised_and_shown_as_they_are(fits: FitSet) -> None:
+    choice = choose(fits, Request(Scale(1e9, 2e10), Objective.parse("bench/hellaswag=1")))
+    data = render.choice_data(choice)
+    best = data["objective"]["proposal"]["value"]
+    assert best > data["objective"]["uniform"]["value"] > 0
+    assert best == pytest.approx(data["predicted"]["bench/hellaswag"]["value"])
+    assert "1 accuracies, higher is better" in text(render.standing_table(choice))
+
+
+def test_benchmark_that_is_not_predictable_cannot_be_an_objective(fits: FitSet) -> None:
+    curve = {**fits.benchmarks["hellaswag"], "reason": "at chance"}
+    with pytest.raises(InputError, match=r"not 'hellaswag'. Got at chance"):
+        choose(replace(fits, benchmarks={"hellaswag": curve}), Request(Scale(), Objective.parse("bench/hellaswag=1")))
+
+
+def test_benchmarks_survive_the_fit_file(fits: FitSet) -> None:
+    again = fitfile.loads(fitfile.dumps(fits))
+    request = Request(Scale(1e9, 2e10), Objective.parse("bench/hellaswag=1,web=1"))
+    assert choose(again, request).proposal == pytest.approx(choose(fits, request).proposal, abs=1e-12)
+
+
+def test_scales_get_a_row_each(fits: FitSet, choice: Choice) -> None:
+    found = by_scale(fits, choice.request, [Scale(1e8, 2e9), Scale(1e9, 2e10)])
+    shown = text(render.scale_table(choice, found))
+    assert "100M parameters, 2B tokens" in shown
+    assert len(render.choice_data(choice, found)["evidence"]["by_scale"]) == 2
+
+
+def test_front_is_monotone_and_drawn(fits: FitSet, tmp_path: Path) -> None:
+    front = pareto(fits, Request(Scale(1e9, 2e10)), parse_terms("web,code"))
+    assert (np.diff(front.values[:, 0]) >= -1e-9).all()
+    assert (np.diff(front.values[:, 1]) <= 1e-9).all()
+    rows = front_csv(front).splitlines()
+    assert rows[0] == "weight,loss/web,loss/code,mix/web,mix/code,mix/math"
+    assert len(rows) == len(front.weights) + 1
+    pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed")
+    draw_front(front, tmp_path / "front.png", {"proposal": (1.0, 2.0)})
+    assert (tmp_path / "front.png").read_bytes()[:4] == b"\x89PNG"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mixlaw.errors import InputError
+from mixlaw.logs.delimited import sniff
 from mixlaw.logs.json_lines import parse
 from mixlaw.logs.readers import (
     composer,
@@ -32,7 +33,6 @@ from mixlaw.logs.readers import (
     wandb_panel,
     wandb_runs,
 )
-from mixlaw.logs.readers.table_csv import sniff
 from mixlaw.logs.readers.table_json import is_prefixed, one_per_line
 from mixlaw.logs.rows import ANSI
 from mixlaw.logs.source import Source

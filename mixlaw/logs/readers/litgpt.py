@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from mixlaw.logs.delimited import sniff
 from mixlaw.logs.naming import run_by_place
 from mixlaw.logs.options import IngestOptions, Rule
 from mixlaw.logs.part import Part
-from mixlaw.logs.readers.table_csv import read_csv, sniff
+from mixlaw.logs.readers.table_csv import read_csv
 from mixlaw.logs.source import Source
 
 RULES = (

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mixlaw.errors import InputError
+from mixlaw.logs.delimited import chunks, sniff
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part, Skip, skipped_part
-from mixlaw.logs.readers.table_csv import chunks, sniff
 from mixlaw.logs.rows import Rows, part_of
 from mixlaw.logs.source import Source
 

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from mixlaw.errors import InputError
+from mixlaw.logs.delimited import Layout, sniff, whole
 from mixlaw.logs.names import SCALARS
 from mixlaw.logs.numbers import canonical, rows_where, to_numbers
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Column, Part
-from mixlaw.logs.readers.table_csv import Layout, sniff, whole
 from mixlaw.logs.rows import name_columns
 from mixlaw.logs.source import Source
 

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from mixlaw.logs.delimited import sniff, whole
 from mixlaw.logs.names import recognise
 from mixlaw.logs.options import IngestOptions, Rule
 from mixlaw.logs.part import Part, Skip
-from mixlaw.logs.readers.table_csv import part_from, sniff, whole
+from mixlaw.logs.readers.table_csv import part_from
 from mixlaw.logs.source import Source
 
 UNFINISHED = ("crashed", "failed", "killed", "running", "preempted", "preempting", "pending")

@@ -26,8 +26,8 @@ def tables(report: Report) -> list[Table]:
 def ratio_table(report: Report) -> Table:
     """How much of the domain corpus is safe, one row per size and budget."""
     title = f"How much {report.names.domain} is safe: critical mixture ratio"
-    columns = ["size", "tokens", "share", "90% interval", "binding test", "tolerance alone"]
-    columns += [f"{report.names.general}, nats", f"{report.names.domain} loss"]
+    columns = ["size", "tokens", "share", "90% interval", "binding", "by tolerance"]
+    columns += [f"{report.names.general} above base", f"{report.names.domain} loss"]
     return table(title, columns, map(_ratio_row, report.answers))
 
 
@@ -91,9 +91,7 @@ def sensitivity_table(report: Report) -> Table:
         )
         for answer in answers
     ]
-    title = (
-        f"The turning test by weight λ of {report.names.general} loss (form {report.options.form}), and by other forms"
-    )
+    title = f"Turning test, {report.options.form}, by weight λ of {report.names.general} loss; and by other forms"
     return table(title, [*columns, "two nearest runs"], rows)
 
 
@@ -188,4 +186,4 @@ def with_error(value: float, error: float) -> str:
     """A loss with the error of its law on a share left out; a dash for a missing one."""
     if math.isnan(value):
         return "-"
-    return f"{value:.3f}" if math.isnan(error) else f"{value:.3f} ± {error:.3f}"
+    return f"{value:.3f}" if math.isnan(error) else f"{value:.3f}±{error:.3f}"

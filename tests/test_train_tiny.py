@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -65,12 +66,23 @@ def test_smoke_logs_are_read_without_a_map(smoke: Path) -> None:
     assert set(table.domains) == set(table.targets) == set(table.benchmarks) == {"digits", "letters"}
 
 
-def test_smoke_again_gives_the_same_bytes_and_skips_what_is_there(smoke: Path, checkout: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "smoke-base.jsonl.gz"
+def test_the_same_seed_gives_the_same_bytes(smoke: Path, checkout: Path, tmp_path: Path) -> None:
     train(checkout, "--smoke", "-o", str(tmp_path))
-    assert kept.read_bytes() == (smoke / kept.name).read_bytes()
-    (tmp_path / "smoke-half.jsonl.gz").unlink()
-    assert "2 runs in the plan, 2 to train" in train(checkout, "--smoke", "-o", str(tmp_path))  # the weights are gone
+    for log in smoke.iterdir():
+        assert (tmp_path / log.name).read_bytes() == log.read_bytes()
+
+
+def test_a_run_is_done_with_its_log_and_a_base_with_its_weights_too(script: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed (extra 'samples')")
+    train_tiny, (base, half) = script("train_tiny"), script("tiny_plans").smoke_plan()
+    folders = train_tiny.Folders(corpus=tmp_path, logs=tmp_path, state=tmp_path)
+    assert not train_tiny.done(base, {base.name}, folders)
+    for run in (base, half):
+        folders.log(run.name).touch()
+    assert train_tiny.done(half, {base.name}, folders)
+    assert not train_tiny.done(base, {base.name}, folders)
+    folders.weights(base.name).touch()
+    assert train_tiny.done(base, {base.name}, folders)
 
 
 def test_committed_plans_are_those_of_the_design(script: Any, checkout: Path) -> None:
@@ -117,3 +129,21 @@ def test_no_paragraph_is_trained_on_and_held_out(script: Any) -> None:
 def test_manual_pages_become_plain_text(script: Any) -> None:
     page = '.\\" a comment\n.TH LS 1\n.SH NAME\nls \\- list\\f[R] \\fBfiles\\fP\n.B "\\-a"\nit\\(aqs\n'
     assert script("corpus").plain_manual(page) == "\nNAME\nls - list files\n-a\nit's"
+
+
+def test_batches_follow_the_mixture(script: Any, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed (extra 'samples')")
+    data = script("tiny_data")
+    data.made_up_corpus(tmp_path)
+    sampler = data.Sampler(data.Corpus.read(tmp_path), {"digits": 0.7, "letters": 0.3}, seed=0)
+    for batches in range(1, 101):
+        assert sampler.batch(16).shape == (16, 129)
+        assert abs(sampler.drawn["digits"] / 128 - 0.7 * 16 * batches) <= batches
+    assert sampler.drawn["digits"] / (1600 * 128) == pytest.approx(0.7, abs=0.01)
+
+
+def test_every_piece_of_a_domain_is_seen_before_any_again(script: Any, rng: np.random.Generator) -> None:
+    pytest.importorskip("torch", reason="PyTorch is not installed (extra 'samples')")
+    stream = script("tiny_data").Stream(np.arange(20_000) % 251, rng)
+    pieces = {tuple(stream.next()) for _ in range(155)}  # (20,000 - 129) / 128, less one for the random first boundary
+    assert len(pieces) == 155

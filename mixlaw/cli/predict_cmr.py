@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mixlaw.cli.options import DomainsFile, Json, Output, ParamsOption, Seed
+from mixlaw.cli.options import DomainsFile, Json, Output, Seed
 
 if TYPE_CHECKING:
     from mixlaw.cmr import CmrOptions, Report
@@ -24,18 +24,25 @@ def predict_cmr(
     weight: Annotated[
         str, typer.Option("--weight", help="Lambda, the weight of general loss against domain loss; inf: it alone.")
     ] = "inf",
-    form: Annotated[str, typer.Option("--form", help="surface, reduced or paper.")] = "surface",
+    form: Annotated[
+        str, typer.Option("--form", help="surface (all runs in one smooth fit), reduced or paper (run by run).")
+    ] = "surface",
     bootstrap: Annotated[int, typer.Option("--bootstrap", help="Draws behind the interval; 0 for none.")] = 500,
     base: Annotated[
-        str | None, typer.Option("--base", help="Base losses, general=2.86,domain=2.31; else rows at 0 tokens.")
+        str | None,
+        typer.Option("--base", help="Losses of the base model, general=2.86,domain=2.31; else rows at 0 tokens."),
     ] = None,
     forget: Annotated[str, typer.Option("--forget", help="Forgetting budget, in % of the base loss.")] = "3%",
-    general_loss: Annotated[str, typer.Option("--general-loss", help="Its loss, if called otherwise.")] = "",
-    domain_loss: Annotated[str, typer.Option("--domain-loss", help="Its loss, if called otherwise.")] = "",
+    general_loss: Annotated[
+        str, typer.Option("--general-loss", help="Loss target of the general corpus, if named otherwise.")
+    ] = "",
+    domain_loss: Annotated[
+        str, typer.Option("--domain-loss", help="Loss target of the domain corpus, if named otherwise.")
+    ] = "",
     trust_shares: Annotated[
         bool, typer.Option("--trust-shares", help="Do not doubt that the shares are domain shares.")
     ] = False,
-    params: ParamsOption = None,
+    params: Annotated[str | None, typer.Option("--params", help="Only this size of the table, e.g. 1.6B.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture to write (needs the extra 'plot').")] = None,
     domains: DomainsFile = None,
     output: Output = None,

@@ -65,6 +65,7 @@ def answer_at(model: SizeModel, tokens: float, options: CmrOptions, names: Names
         by_weight={w: _clipped(float(model.turning_share(z, w)[0])) for w in _weights(model, options)},
         by_form=by_form,
         interpolated=model.interpolated(z, options.weight),
+        law=model.law(options.weight),
         increment=increment,
         domain_loss=domain_loss,
         domain_error=error,

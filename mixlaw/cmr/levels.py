@@ -33,7 +33,7 @@ def levels_only(size: SizeData, tokens: float, options: CmrOptions, rng: np.rand
     return Answer(
         params=size.params, label=size.label, tokens=tokens, share=_NAN, low=_NAN, high=_NAN, binding="none",
         turning_share=_NAN, tolerance_share=_NAN, extrapolated=_NAN, peaks={}, flags=tuple(flags), by_weight={},
-        by_form={}, interpolated=_NAN, increment=_NAN, domain_loss=_NAN, domain_error=_NAN, back=_NAN,
+        by_form={}, interpolated=_NAN, law=None, increment=_NAN, domain_loss=_NAN, domain_error=_NAN, back=_NAN,
         forgetting=budget, crossing=_crossing(size, tokens), next_run=None, advice=_advice(budget, options),
     )  # fmt: skip
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mixlaw.cmr.data import Readings, SizeData
 from mixlaw.cmr.forgetting import Forgetting
-from mixlaw.cmr.perrun import GRID, RunCurves, fit_runs, interpolated_share, last_turn, law_share
+from mixlaw.cmr.perrun import FURTHEST_PAIR, GRID, RunCurves, fit_runs, interpolated_share, last_turn, law_share
 from mixlaw.cmr.shapes import UPPER, curve, slope
 from mixlaw.cmr.sharelaw import PowerFit, fit_power
 from mixlaw.cmr.splines import spline_matrix
@@ -28,6 +28,19 @@ ENOUGH_RUNS = 3
 """Runs at every share from which runs, not readings, are resampled."""
 NEVER = UPPER[1] - 0.1
 """A turning point beyond e^5.9 times the longest run is none."""
+
+
+LAW_UNIT = 2e8
+"""Tokens in one unit of T in the printed law."""
+
+
+@dataclass(frozen=True)
+class CmrLaw:
+    """``R(T) = a T^s + b``, T in units of 0.2B tokens as the paper counts them."""
+
+    a: float
+    s: float
+    b: float
 
 
 @dataclass(frozen=True)
@@ -135,6 +148,15 @@ class SizeModel:
         if not len(known) or not known.min() <= z <= known.max():
             return float("nan")
         return float(interpolated_share(turns[None], self.shares, z)[0])
+
+    def law(self, weight: float) -> CmrLaw | None:
+        """``R(T) = a T^s + b`` through the (T0, share) pairs up to 10 times the data; None below three pairs."""
+        turns = self.turns(weight)
+        usable = np.isfinite(turns) & (turns < FURTHEST_PAIR)
+        if usable.sum() < 3:
+            return None
+        a, s, b = (float(v[0]) for v in fit_power(turns[usable], self.shares[usable][None]).power())
+        return CmrLaw(a * (LAW_UNIT / self.data.longest) ** s, s, b)
 
     def turns(self, weight: float) -> Floats:
         """ln(T0 / longest run) of each tested share, NaN where there is none, shape (n,)."""

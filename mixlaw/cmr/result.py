@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mixlaw.cmr.data import Names, SizeData
 from mixlaw.cmr.flags import Flag
 from mixlaw.cmr.forgetting import ShareAnswer
-from mixlaw.cmr.model import FORMS, Form
+from mixlaw.cmr.model import FORMS, LAW_UNIT, CmrLaw, Form
 from mixlaw.errors import InputError, UsageError
 from mixlaw.units import parse_positive
 
@@ -153,6 +153,7 @@ class Answer:
         by_weight: share by lambda.
         by_form: share by form.
         interpolated: share by a straight line between the two runs around the budget, NaN where there are none.
+        law: ``R(T) = a T^s + b`` through the turning points, None below three pairs.
         increment: general loss at the answer and budget above the base model's, nats.
         domain_loss: at the answer and budget, by ``L(R) = a R^s + b``; NaN where unknown.
         domain_error: largest error of that law when a tested share is left out, nats.
@@ -178,6 +179,7 @@ class Answer:
     by_weight: Mapping[float, float]
     by_form: Mapping[str, float]
     interpolated: float
+    law: CmrLaw | None
     increment: float
     domain_loss: float
     domain_error: float
@@ -217,6 +219,7 @@ class Answer:
             "by_lambda": {"inf" if math.isinf(w) else f"{w:g}": s for w, s in self.by_weight.items()},
             "by_form": dict(self.by_form),
             "interpolated": self.interpolated,
+            "cmr_law": None if self.law is None else {**asdict(self.law), "tokens_per_unit": LAW_UNIT},
             "general_increment": self.increment,
             "domain_loss": self.domain_loss,
             "domain_loss_holdout_error": self.domain_error,

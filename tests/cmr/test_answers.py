@@ -244,3 +244,12 @@ def test_a_recipe_is_written_for_one_answer_only(published) -> None:
         recipe(predict_cmr([size], NAMES, [10e9, 20e9], options=CmrOptions(draws=0)))
     with pytest.raises(InputError, match="No answer at 60B tokens"):
         recipe(predict_cmr([size], NAMES, [60e9], options=CmrOptions(draws=0)))
+
+
+def test_the_law_over_budgets_is_near_the_papers(published) -> None:
+    # arXiv 2407.17467 prints R(T) = 0.22524761 T^0.26944345 - 0.48139982 for 460M.
+    law = ask(published("460M"), form="paper").law
+    assert law is not None
+    t = np.array([50.0, 100.0, 200.0])
+    ours, theirs = law.a * t**law.s + law.b, 0.22524761 * t**0.26944345 - 0.48139982
+    np.testing.assert_allclose(ours, theirs, atol=0.008)

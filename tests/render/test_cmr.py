@@ -13,6 +13,7 @@ from mixlaw.cmr import Answer, CmrOptions, Names, Report, SizeData, SizeReport
 from mixlaw.cmr.data import CptRun
 from mixlaw.cmr.flags import Doubt, Flag
 from mixlaw.cmr.forgetting import ShareAnswer
+from mixlaw.cmr.model import CmrLaw
 from mixlaw.cmr.result import Curves, NextRun, ShareRow
 from mixlaw.errors import UsageError
 from mixlaw.render import cmr as render
@@ -27,6 +28,7 @@ def answer(**others) -> Answer:
         "binding": "turning", "turning_share": 0.2977, "tolerance_share": 0.75, "extrapolated": NAN,
         "peaks": {0.25: 1.6e10, 0.5: 4.7e10}, "by_weight": {100.0: 0.337, INF: 0.2977},
         "by_form": {"surface": 0.2977, "reduced": 0.295, "paper": 0.3141}, "interpolated": 0.2988,
+        "law": CmrLaw(0.22, 0.27, -0.48),
         "flags": (Flag(Doubt.TOLERANCE_IDLE), Flag(Doubt.T0_BEYOND_2X, "share 0.5")), "increment": 0.00925,
         "domain_loss": 1.5463, "domain_error": 0.0078, "back": 1.3e11,
         "forgetting": ShareAnswer(0.976, 0.006), "crossing": ShareAnswer(NAN, 1e-4, "above base at every share"),
@@ -38,7 +40,8 @@ def answer(**others) -> Answer:
 def bad() -> Answer:
     return answer(
         params=NAN, label="the model", tokens=6e10, share=NAN, low=NAN, high=NAN, binding="none", turning_share=NAN,
-        tolerance_share=0.12, peaks={0.25: NAN}, by_weight={INF: 0.0}, by_form={"surface": 0.0}, interpolated=NAN,
+        tolerance_share=0.12, peaks={0.25: NAN}, by_weight={INF: 0.0}, by_form={"surface": 0.0},
+        interpolated=NAN, law=None,
         flags=(Flag(Doubt.TOKENS_BEYOND_2X, "60B against 20B"),), increment=NAN, domain_loss=NAN, domain_error=NAN,
         back=NAN, forgetting=ShareAnswer(NAN, NAN, "too few shares"), crossing=ShareAnswer(0.1, 1e-4), next_run=None,
         advice="No answer at 60B tokens.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from mixlaw.check.auto import choose
 from mixlaw.check.bootstrap import bootstrap
@@ -12,7 +13,7 @@ from mixlaw.check.calibrate import calibrate
 from mixlaw.check.shrink import choose_strength, needed
 from mixlaw.dataset import Dataset
 from mixlaw.errors import InputError, UsageError
-from mixlaw.fit import FitOptions, fit_law
+from mixlaw.fit import Fit, FitOptions, fit_law
 from mixlaw.fits import FitSet
 from mixlaw.laws import named
 from mixlaw.runs import RunTable
@@ -30,7 +31,7 @@ class Request:
         options: how to fit.
         bootstrap: number of bootstrap draws; 0 for none.
         shrink: strength of the pull towards coefficients shared over targets; None chooses it by cross-validation
-            where there are fewer than 2 (K + 1) runs, and is 0 elsewhere.
+            where there are fewer than 6 (K + 1) runs, and is 0 elsewhere.
     """
 
     laws: tuple[str, ...] = (DEFAULT_LAW,)
@@ -63,10 +64,11 @@ def fit_table(
     else:
         weights = {named(name).name: 1 / len(request.laws) for name in request.laws}
     dataset = Dataset.build(table, options.selection)
+    job = partial(_fit_named, dataset=dataset, options=options)
     fitted = {}
-    for number, name in enumerate(weights):
-        fitted[name] = fit_law(named(name), dataset, options)
-        report(0.4 + 0.3 * (number + 1) / len(weights))
+    for name, made in zip(weights, executor.map(job, weights) if executor else map(job, weights), strict=True):
+        fitted[name] = made
+        report(0.4 + 0.3 * len(fitted) / len(weights))
     fits = replace(FitSet.combine(fitted, weights, dataset, options), evidence=evidence)
     if not request.bootstrap:
         return fits
@@ -76,6 +78,10 @@ def fit_table(
     fits = calibrate(fits, table, weights, executor=executor)
     report(1.0)
     return fits
+
+
+def _fit_named(name: str, dataset: Dataset, options: FitOptions) -> tuple[Fit, ...]:
+    return fit_law(named(name), dataset, options)
 
 
 def _with_shrinkage(table: RunTable, request: Request) -> tuple[FitOptions, dict[str, object]]:

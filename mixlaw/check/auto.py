@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixlaw.check.holdout import Split, inner_splits, size_levels
-from mixlaw.check.trial import Trial, measured, try_laws
+from mixlaw.check.trial import Trial, measured, sample_targets, try_laws
 from mixlaw.errors import InputError
 from mixlaw.fit import FitOptions
 from mixlaw.runs import RunTable
@@ -71,11 +71,12 @@ def choose(
     executor: Executor | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Choice:
-    """Try the candidates on an inner held-out part of ``table`` and weight them.
+    """Try the candidates on an inner held-out part of ``table`` and weight them, on at most 24 of its targets.
 
     Raises:
         InputError: when no candidate can be tried.
     """
+    table = sample_targets(table)
     parts = inner_splits(table, seed=options.seed)
     if candidates is CANDIDATES and len(size_levels(table)) == 2:
         candidates = FAMILY

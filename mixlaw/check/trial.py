@@ -20,6 +20,9 @@ from mixlaw.runs import RunTable
 
 Floats = NDArray[np.float64]
 
+MOST_TARGETS = 24
+"""Targets on which laws and strengths are tried where a table has more."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -40,6 +43,14 @@ class Trial:
     seconds: float = 0.0
     form: str = ""
     lacks: str = ""
+
+
+def sample_targets(table: RunTable, most: int = MOST_TARGETS) -> RunTable:
+    """The table with at most ``most`` of its targets, evenly spaced among them: enough to judge a law by."""
+    if len(table.targets) <= most:
+        return table
+    kept = {table.targets[int(i)] for i in np.linspace(0, len(table.targets) - 1, most).round()}
+    return replace(table, frame=table.frame.drop(columns=[f"loss/{t}" for t in table.targets if t not in kept]))
 
 
 def measured(table: RunTable) -> Floats:

@@ -100,7 +100,7 @@ def choice_lines(fits: FitSet) -> list[str]:
     if isinstance(shrinkage, dict):
         listing = ", ".join(f"{s} {percent(e, 2)}" for s, e in shrinkage["errors"].items())
         lines.append(
-            f"fewer than 2 (K + 1) runs: coefficients pulled towards those that targets share with strength "
+            f"fewer than 6 (K + 1) runs: coefficients pulled towards those that targets share with strength "
             f"{shrinkage['strength']:g}, by the error on folds of mixtures: {listing}"
         )
     return lines

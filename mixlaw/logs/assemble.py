@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import union_categoricals
 
 from mixlaw.errors import InputError
 from mixlaw.logs.diverged import diverged
 from mixlaw.logs.facts import apply_facts, fill_shares, note_lacking
+from mixlaw.logs.growing import Growing
 from mixlaw.logs.merge import merge_rows
 from mixlaw.logs.metrics import TRAIN_LOSS
 from mixlaw.logs.names import align
@@ -36,43 +35,35 @@ _WORKING = (
     "meta/state",
 )
 """Columns that serve the checks and conversions here and are not kept."""
-_LARGE = 5_000_000  # cells: a frame of more is never copied as a whole
 
 
 @dataclass
 class _Table:
     """All parts of one file."""
 
-    parts: list[Part] = field(default_factory=list)
+    first: Part
+    rows: Growing = field(default_factory=Growing)
+    lines: list[NDArray[np.int32]] = field(default_factory=list)
+
+    def add(self, part: Part) -> None:
+        """Take the rows of a part."""
+        self.rows.append(part.frame)
+        self.lines.append(part.lines.astype(np.int32))
 
     def frame(self, code: int) -> pd.DataFrame:
-        """Rows of the file with their places; the parts are freed column by column."""
-        parts, self.parts = self.parts, [self.parts[0]]
-        lines = np.concatenate([p.lines for p in parts]).astype(np.int32)
-        frame = _whole(parts[0].frame) if len(parts) == 1 else _stacked([p.frame for p in parts])
-        places = {FILE: np.full(len(frame), code, dtype=np.int32), LINE: lines}
-        return frame.assign(**places, **{FINAL: parts[0].final})
+        """Rows of the file with their places."""
+        frame = self.rows.frame()
+        places = {FILE: np.full(len(frame), code, dtype=np.int32), LINE: np.concatenate(self.lines)}
+        return frame.assign(**places, **{FINAL: self.first.final})
 
 
 def _stacked(frames: list[pd.DataFrame]) -> pd.DataFrame:
-    """Frames below each other, one column at a time so that memory holds one column twice at most."""
-    names = list(dict.fromkeys(c for f in frames for c in f.columns))
-    sizes = [len(f) for f in frames]
-    columns: dict[str, Any] = {}
-    for name in names:
-        pieces = [f.pop(name) if name in f else pd.Series(np.nan, index=f.index) for f in frames]
-        if any(isinstance(p.dtype, pd.CategoricalDtype) for p in pieces):
-            columns[name] = union_categoricals([p.astype("category") for p in pieces])
-        elif all(p.dtype == np.float64 for p in pieces):
-            columns[name] = np.concatenate([p.to_numpy() for p in pieces])
-        else:
-            columns[name] = pd.concat([p.astype(object) for p in pieces], ignore_index=True)
-    return _whole(pd.DataFrame(columns, index=pd.RangeIndex(sum(sizes)), copy=False))
-
-
-def _whole(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame of few cells in one block, since pandas is slow on many small ones; a large one as it is."""
-    return frame.copy() if frame.size < _LARGE else frame
+    """Frames of several files below each other."""
+    rows = Growing()
+    places = {n: np.concatenate([f[n].to_numpy() for f in frames]) for n in (FILE, LINE, FINAL)}
+    for frame in frames:
+        rows.append(frame.drop(columns=[FILE, LINE, FINAL]))
+    return rows.frame().assign(**places)
 
 
 class Assembly:
@@ -96,7 +87,7 @@ class Assembly:
             self.report.skip(skip)
         self.report.note(*part.notes)
         self._take_units(part)
-        self._tables.setdefault(part.source, _Table()).parts.append(part)
+        self._tables.setdefault(part.source, _Table(_emptied(part))).add(part)
 
     def _take_units(self, part: Part) -> None:
         for target in (c.removeprefix("loss/") for c in part.frame.columns if c.startswith("loss/")):
@@ -139,8 +130,7 @@ class Assembly:
         return self._checked(frame, sources, sheet)
 
     def _named(self, code: int, table: _Table) -> pd.DataFrame:
-        part = table.parts[0]
-        frame = table.frame(code)
+        part, frame = table.first, table.frame(code)
         if "run" in frame:
             frame = frame.assign(run=clean_ids(frame["run"]))
             names, remark = split_by_size(frame)
@@ -231,7 +221,7 @@ class Assembly:
 
 def _resolve_aliases(frames: list[pd.DataFrame], tables: list[_Table], sheet: Sheet) -> None:
     """Give results of evaluations the name of a run that logs or the sheet know, where their place holds one."""
-    parts = [t.parts[0] for t in tables]
+    parts = [t.first for t in tables]
     known = {str(r) for f, p in zip(frames, parts, strict=True) if not p.aliases for r in f["run"].unique()}
     for i, part in enumerate(parts):
         words = (part.run or "", *part.aliases)
@@ -248,6 +238,11 @@ def _train_loss_note(table: RunTable) -> list[str]:
     if not table.targets and not table.benchmarks:
         note += "; no held-out loss was found (name one with --map)"
     return [note]
+
+
+def _emptied(part: Part) -> Part:
+    """What is known of a file, without the rows of its first part."""
+    return replace(part, frame=part.frame.iloc[:0], lines=part.lines[:0])
 
 
 def _untrained(frame: pd.DataFrame) -> NDArray[np.bool_]:

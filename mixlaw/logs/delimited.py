@@ -34,12 +34,14 @@ class Layout:
         decimal: "." or ",".
         names: column names, several header rows joined by "/".
         header_lines: number of lines before the data.
+        spaced: spaces follow the delimiter (the parser is slower then).
     """
 
     delimiter: str
     decimal: str
     names: tuple[str, ...]
     header_lines: int
+    spaced: bool = False
 
 
 def sniff(source: Source) -> Layout:
@@ -64,7 +66,8 @@ def sniff(source: Source) -> Layout:
     cells = [cell.strip() for row in rows[1:] for cell in row]
     comma = delimiter != "," and sum(bool(re.fullmatch(r"[+-]?\d+,\d+(e[+-]?\d+)?", c, re.I)) for c in cells)
     point = sum(bool(re.fullmatch(r"[+-]?\d+\.\d+(e[+-]?\d+)?", c, re.I)) for c in cells)
-    return Layout(delimiter, "," if comma > point else ".", names, header_lines)
+    spaced = delimiter != _SPACES and f"{delimiter} " in text
+    return Layout(delimiter, "," if comma > point else ".", names, header_lines, spaced)
 
 
 def _split(lines: list[str], delimiter: str) -> list[list[str]]:
@@ -192,7 +195,7 @@ def _pieces(
             reader = pd.read_csv(
                 cast(Any, tail),
                 sep=layout.delimiter,
-                skipinitialspace=layout.delimiter != _SPACES,
+                skipinitialspace=layout.spaced,
                 index_col=False,
                 usecols=[*wanted, extra],
                 chunksize=rows,

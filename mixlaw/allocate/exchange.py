@@ -12,6 +12,10 @@ from mixlaw.allocate.menu import Indices, Menu
 from mixlaw.allocate.strategies import all_counts
 
 
+PATIENCE = 12
+"""Exchange ends after so many vain proposals per slot (and 100 more)."""
+
+
 @dataclass(frozen=True)
 class ExchangeOptions:
     """How long to look.
@@ -23,9 +27,9 @@ class ExchangeOptions:
         nested: sizes share mixtures, as far as they have as many runs.
     """
 
-    trials: int = 900
+    trials: int = 4000
     finalists: int = 3
-    early: int = 150
+    early: int = 400
     nested: bool = False
 
 
@@ -65,7 +69,7 @@ def exchange(
     best = accuracy.criterion(flat(current))
     failures = 0
     for _ in range(trials):
-        if failures > 4 * len(current) + 40:  # nothing found for long
+        if failures > PATIENCE * len(current) + 100:  # nothing found for long
             break
         place = movable[int(rng.integers(len(movable)))]
         other = _alternative(accuracy.menu, current, place, rng)

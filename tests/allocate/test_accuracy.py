@@ -34,6 +34,10 @@ def test_variance_is_the_mean_squared_error_of_the_fit(accuracy: Accuracy) -> No
     assert accuracy.covariance(RUNS)[0] == pytest.approx(off.T @ off / draws, abs=0.05 * (off**2).mean())
 
 
+def test_criterion_is_the_mean_variance(accuracy: Accuracy) -> None:
+    assert accuracy.criterion(RUNS) == pytest.approx(accuracy.variance(RUNS).mean(), rel=1e-9)
+
+
 def test_covariance_has_the_variance_on_its_diagonal(accuracy: Accuracy) -> None:
     diagonal = np.einsum("smm->sm", accuracy.covariance(RUNS))
     assert accuracy.variance(RUNS) == pytest.approx(diagonal, rel=1e-6)

@@ -124,7 +124,7 @@ def _sentence(answer: Answer, setting: Setting) -> str:
             "rise (--weight, --tolerance)."
         )
     limit = f"{budget} use at most {answer.share:.1%} {setting.names.domain}{_interval(answer)}."
-    return f"{limit} {_reason(answer, setting)}{_schedule(answer)}"
+    return f"{limit} {_reason(answer, setting)}{_caveats(answer)}"
 
 
 def _too_far(answer: Answer, longest: float) -> str:
@@ -139,14 +139,19 @@ def _too_far(answer: Answer, longest: float) -> str:
 _SCHEDULE = {Doubt.LR_CHANGES_WITHIN_RUN, Doubt.LR_DIFFERS_BETWEEN_RUNS}
 
 
-def _schedule(answer: Answer) -> str:
-    """The caveat that the law was made for a constant learning rate."""
-    if not _SCHEDULE & {flag.doubt for flag in answer.flags}:
-        return ""
-    return (
-        " The learning rate was not constant: annealing lowers the loss at the end and moves the peak, so this holds "
-        "for the same schedule only, if at all."
-    )
+def _caveats(answer: Answer) -> str:
+    """What takes the answer's ground away."""
+    doubts, text = {flag.doubt for flag in answer.flags}, ""
+    if _SCHEDULE & doubts:
+        text += (
+            " The learning rate was not constant: annealing lowers the loss at the end and moves the peak, so this "
+            "holds for the same schedule only, if at all."
+        )
+    if Doubt.POOR_FIT in doubts:
+        text += " The curves fit the readings poorly: look at the picture (--plot) before you rely on this."
+    if Doubt.WIDE_INTERVAL in doubts:
+        text += " The interval is so wide that the runs hardly say anything: add readings or runs."
+    return text
 
 
 def _interval(answer: Answer) -> str:

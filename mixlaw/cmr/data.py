@@ -19,6 +19,7 @@ ENOUGH_READINGS = 5
 """Readings that a curve needs."""
 SAME_SHARE = 1e-6
 """Shares closer than this are one share."""
+_WINDOW, _SPIKE, _SPIKE_NATS = 5, 8.0, 2e-3
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class SizeData:
         base_general: general loss of the base model.
         base_domain: domain loss of the base model, NaN where unknown.
         notes: what was left out or taken for granted on the way in.
+        spikes: readings left out as spikes.
     """
 
     params: float
@@ -84,6 +86,7 @@ class SizeData:
     base_general: float
     base_domain: float
     notes: tuple[str, ...] = field(default=())
+    spikes: int = 0
 
     @property
     def label(self) -> str:
@@ -125,6 +128,24 @@ def distinct(shares: Floats) -> Floats:
     """Shares ascending, nearly equal ones once."""
     ordered = np.sort(shares)
     return ordered[np.concatenate([[True], np.diff(ordered) > SAME_SHARE])] if len(ordered) else ordered
+
+
+def without_spikes(loss: Floats) -> tuple[Floats, int]:
+    """Losses with spikes set to NaN, shape (n,), and how many there were.
+
+    A spike is 8 robust standard deviations and 0.002 nats off the median of itself and its four neighbours; the two
+    readings at either end, whose neighbours lie on one side, are never one.
+    """
+    there = np.flatnonzero(np.isfinite(loss))
+    if len(there) < _WINDOW + 2:
+        return loss, 0
+    own = loss[there]
+    middle = np.median(np.lib.stride_tricks.sliding_window_view(own, _WINDOW), axis=1)
+    off = np.abs(own[_WINDOW // 2 : -(_WINDOW // 2)] - middle)
+    spike = off > np.maximum(_SPIKE * 1.4826 * np.median(off), _SPIKE_NATS)
+    kept = loss.copy()
+    kept[there[_WINDOW // 2 : -(_WINDOW // 2)][spike]] = np.nan
+    return kept, int(spike.sum())
 
 
 @dataclass(frozen=True)

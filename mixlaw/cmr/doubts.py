@@ -18,6 +18,8 @@ Floats = NDArray[np.float64]
 
 _WARM_UP = 0.1
 _LR_WITHIN, _LR_BETWEEN = 1.2, 1.05
+_VISIBLE = 1e-5
+WIDE = 0.2
 QUIET = 1e-6
 """Noise below this many nats is rounding, and its correlation means nothing."""
 
@@ -88,6 +90,10 @@ def run_flags(model: SizeModel, weight: float, *, rising: bool) -> tuple[Flag, .
     if counts.min() < ENOUGH_RUNS:
         flags.append(Flag(Doubt.RUN_NOISE_UNSEEN))
     correlation, noise = float(model.surface.correlation[0]), float(model.surface.noise[0])
+    if size.spikes:
+        flags.append(Flag(Doubt.SPIKES_LEFT_OUT, f"{size.spikes}"))
+    if model.misfit > 3 and noise > _VISIBLE:
+        flags.append(Flag(Doubt.POOR_FIT, f"{model.misfit:.1f} times"))
     if noise <= QUIET:
         flags.append(Flag(Doubt.NO_NOISE))
     elif correlation > 0.2:
@@ -152,6 +158,8 @@ def budget_flags(model: SizeModel, judged: Judged, tokens: float) -> tuple[Flag,
         flags.append(Flag(Doubt.SHARE_EXTRAPOLATED, f"tested {model.shares[0]:.3g} to {model.shares[-1]:.3g}"))
     if not 0 <= judged.raw <= 1:
         flags.append(Flag(Doubt.CLIPPED, f"{judged.raw:.3g}"))
+    if judged.high - judged.low > WIDE:
+        flags.append(Flag(Doubt.WIDE_INTERVAL, f"{judged.low:.0%} to {judged.high:.0%}"))
     if judged.split:
         flags.append(Flag(Doubt.SPLIT_SET))
     return tuple(flags)

@@ -29,6 +29,9 @@ class Doubt(Enum):
     FEW_READINGS = "fewer than 5 readings of general loss in the longest run of a share: its curve is left out"
     FULL_DOMAIN_LEFT_OUT = "runs without any replay (share 1) lie off the curve over shares and are left out of it"
     RUN_NOISE_UNSEEN = "fewer than 3 runs at a share: the interval covers noise of readings, not differences of runs"
+    SPIKES_LEFT_OUT = "readings 8 robust standard deviations and 0.002 nats off the median of 5 neighbours are left out"
+    POOR_FIT = "residuals exceed 1e-5 nats and 3 times the scatter of neighbouring readings: look at the picture first"
+    WIDE_INTERVAL = "the 90 % interval is wider than 20 points: the runs hardly constrain the answer"
     NO_NOISE = "readings scatter by less than 1e-6 nats about their curves (smoothed logs?): the interval means nothing"
     CORRELATED_READINGS = (
         "neighbouring residuals correlate by more than 0.2 (slow noise or a poor fit): noise counts as larger"

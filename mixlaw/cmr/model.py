@@ -111,6 +111,16 @@ class SizeModel:
         return self.readings.shares
 
     @cached_property
+    def misfit(self) -> float:
+        """Standard deviation of general loss about the surface over its scatter between neighbouring readings."""
+        rest = self.readings.y - curve(self.surface.theta[0, self.readings.knot], self.readings.z)
+        rest = (rest - self.surface.level[0][:, None]) * self.readings.weight
+        own = [row[there > 0] for row, there in zip(self.readings.y, self.readings.weight, strict=True)]
+        second = np.concatenate([np.abs(np.diff(row, 2)) for row in own])
+        scatter = 1.4826 * float(np.median(second)) / math.sqrt(6)
+        return math.sqrt(float((rest**2).sum() / self.readings.weight.sum())) / max(scatter, 1e-12)
+
+    @cached_property
     def over_shares(self) -> Floats:
         """From values at the tested shares to values on ``SHARES``, shape (1001, n)."""
         return spline_matrix(self.shares, SHARES)

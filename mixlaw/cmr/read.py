@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from mixlaw.cmr.data import CptRun, Names, SizeData, distinct
+from mixlaw.cmr.data import CptRun, Names, SizeData, distinct, without_spikes
 from mixlaw.errors import InputError, MissingFactError
 from mixlaw.runs import RunTable
 from mixlaw.units import Unit, human, parse_positive
@@ -65,11 +65,11 @@ def read_sizes(
     sizes = []
     for value, rows in _by_size(table, params):
         part = table.select(rows)
-        runs, notes = _runs(part, names)
+        runs, notes, spikes = _runs(part, names)
         several = params is None and len(_sizes(table)) > 1
         label = human(value) if np.isfinite(value) else ""
         general, domain = _base(part, names, dict(base or {}), several=several, where=label)
-        size = SizeData(value, runs, general, domain, notes)
+        size = SizeData(value, runs, general, domain, notes, spikes)
         _check_runs(size, names)
         _check_scratch(size, names)
         if not trust_shares:
@@ -118,12 +118,12 @@ def _listed(sizes: Floats) -> str:
     return f"Sizes in the table: {', '.join(human(s) for s in sizes) or 'none'}."
 
 
-def _runs(table: RunTable, names: Names) -> tuple[tuple[CptRun, ...], tuple[str, ...]]:
-    """Runs with a domain share above 0, and notes on what was left out."""
+def _runs(table: RunTable, names: Names) -> tuple[tuple[CptRun, ...], tuple[str, ...], int]:
+    """Runs with a domain share above 0, notes on what was left out, and the number of spikes among it."""
     tokens, general, domain = table.column("tokens"), table.loss(names.general_target), table.loss(names.domain_target)
     lr = table.column("meta/lr") if "meta/lr" in table.frame.columns else np.full(len(table), np.nan)
     share, rest = (table.mixtures[:, table.domains.index(n)] for n in (names.domain, names.general))
-    runs, notes = [], []
+    runs, notes, spikes = [], [], 0
     for code, name in enumerate(table.runs):
         rows = np.flatnonzero((table.run_codes == code) & ~(tokens == 0))
         if not len(rows):
@@ -133,8 +133,12 @@ def _runs(table: RunTable, names: Names) -> tuple[tuple[CptRun, ...], tuple[str,
             notes.append(f"run {name} holds no {names.domain}: it is left out")
             continue
         order = rows[np.argsort(tokens[rows], kind="stable")]
-        runs.append(CptRun(name, float(share[rows[0]]), tokens[order], general[order], domain[order], lr[order]))
-    return tuple(sorted(runs, key=lambda run: (run.share, run.name))), tuple(notes)
+        (clean, first), (own, second) = (without_spikes(loss[order]) for loss in (general, domain))
+        if first + second:
+            notes.append(f"run {name}: {first + second} readings left out as spikes")
+        spikes += first + second
+        runs.append(CptRun(name, float(share[rows[0]]), tokens[order], clean, own, lr[order]))
+    return tuple(sorted(runs, key=lambda run: (run.share, run.name))), tuple(notes), spikes
 
 
 def _check_run(name: str, tokens: Floats, share: Floats, rest: Floats, names: Names) -> None:

@@ -253,3 +253,17 @@ def test_the_law_over_budgets_is_near_the_papers(published) -> None:
     t = np.array([50.0, 100.0, 200.0])
     ours, theirs = law.a * t**law.s + law.b, 0.22524761 * t**0.26944345 - 0.48139982
     np.testing.assert_allclose(ours, theirs, atol=0.008)
+
+
+def test_a_poor_fit_and_a_wide_interval_are_flagged(made_up) -> None:
+    turning = {0.1: 5e9, 0.2: 8e9, 0.3: 1.3e10, 0.4: 2.5e10}
+    size = made_up(turning)
+    good = ask(size, draws=100)
+    assert not {"poor-fit", "wide-interval"} & set(good.flag_names)
+    wavy = tuple(replace(run, general=run.general + 0.004 * np.sin(run.tokens / 8e8)) for run in size.runs)
+    answer = ask(replace(size, runs=wavy), draws=100)
+    assert "poor-fit" in answer.flag_names
+    assert "look at the picture" in answer.advice
+    loud = ask(made_up(turning, noise=5e-3), draws=100)
+    assert "wide-interval" in loud.flag_names
+    assert "hardly say anything" in loud.advice

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from mixlaw.cmr import Names, Tolerance, parse_base, read_sizes
-from mixlaw.cmr.data import Readings
+from mixlaw.cmr.data import Readings, without_spikes
 from mixlaw.errors import InputError, MissingFactError
 from mixlaw.runs import RunTable
 
@@ -131,3 +131,33 @@ def test_tolerances() -> None:
     assert Tolerance.parse("3%").nats(2.8) == pytest.approx(0.084)
     with pytest.raises(InputError, match=r"in nats \(0.05\) or per cent"):
         Tolerance.parse("3")
+
+
+def test_a_loss_spike_is_left_out_and_counted() -> None:
+    rng = np.random.default_rng(0)
+    t = np.linspace(0.2, 20, 100)
+    loss = 2.86 + 0.01 * np.log(t) + 5e-4 * rng.standard_normal(100)
+    assert without_spikes(loss)[1] == 0
+    spiked = loss.copy()
+    spiked[[20, 60, 61]] += [3.0, 0.02, 0.02]
+    kept, count = without_spikes(spiked)
+    assert count == 3
+    assert np.flatnonzero(np.isnan(kept)).tolist() == [20, 60, 61]
+    np.testing.assert_array_equal(kept[~np.isnan(kept)], np.delete(loss, [20, 60, 61]))
+
+
+def test_smooth_curves_and_short_runs_have_no_spikes() -> None:
+    t = np.linspace(0.2, 20, 100)
+    assert without_spikes(2.86 + 0.1 * t**0.3)[1] == 0
+    assert without_spikes(np.array([2.8, 9.0, 2.8, 2.8]))[1] == 0
+
+
+def test_spikes_in_a_table_are_noted() -> None:
+    content = frame()
+    extra = pd.concat([content.assign(tokens=content["tokens"] * factor) for factor in (1.0, 1.01, 1.02)])
+    extra = extra.sort_values(["run", "tokens"], ignore_index=True).drop_duplicates(["run", "tokens"])
+    at = extra.index[(extra["run"] == "r0.3") & (extra["tokens"] > 5e9)][5]
+    extra.loc[at, "loss/general"] = 6.0
+    size = read(extra)[0]
+    assert size.spikes == 1
+    assert size.notes == ("run r0.3: 1 readings left out as spikes",)

@@ -12,6 +12,7 @@ from rich.text import Text
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, left: int = 1) -> Table:
     """A table whose first ``left`` columns are names and whose others are numbers, set to the right."""
     out = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    out.min_width = min(len(title), 100)  # a narrow table does not break its title
     for index, column in enumerate(columns):
         out.add_column(column, justify="left" if index < left else "right", overflow="fold")
     for row in rows:

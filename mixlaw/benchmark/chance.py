@@ -24,11 +24,13 @@ class Task:
         chance: accuracy of guessing.
         items: questions scored; None if unknown.
         source: where the two come from.
+        average: whether the column is an average over tasks, by its name.
     """
 
     chance: float
     items: int | None = None
     source: str = ""
+    average: bool = False
 
 
 _BIG_BENCH = "BIG-bench, arXiv 2206.04615"
@@ -75,6 +77,7 @@ TASKS: dict[str, Task] = {
 """Common tasks by name."""
 
 _PLAIN = {re.sub(r"[^a-z0-9]", "", name): task for name, task in TASKS.items()}
+_AVERAGE = re.compile(r"(^|[^a-z])(avg|average|mean)([^a-z]|$)")
 _ALIASES = {
     "nq": "naturalquestions",
     "socialiqa": "siqa",
@@ -112,6 +115,7 @@ def parse_chances(texts: list[str]) -> dict[str, float]:
 def task_of(name: str, chances: Mapping[str, float]) -> Task:
     """What is known of a task; the user's word counts more than the table, and 0 is assumed without either."""
     found = known(name)
+    average = found is None and _AVERAGE.search(name.lower()) is not None
     if name in chances:
-        return Task(chances[name], found.items if found else None, "given")
-    return found or Task(0.0, None, "unknown, 0 assumed")
+        return Task(chances[name], found.items if found else None, "given", average)
+    return found or Task(0.0, None, "unknown, 0 assumed", average)

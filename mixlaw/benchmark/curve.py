@@ -17,7 +17,8 @@ from mixlaw.laws.base import Floats
 class Curve:
     """Accuracy of one task as a function of losses.
 
-    No single form wins everywhere, so the prediction is the mean of three, each clipped to [0, 1].
+    No single form wins everywhere, so the prediction is the mean of three (of one for an average over
+    tasks), each clipped to [0, 1].
 
     Attributes:
         task: name.
@@ -61,7 +62,7 @@ class Curve:
     @cached_property
     def forms(self) -> tuple[Form, ...]:
         """The forms that are averaged."""
-        return forms(self.chance)
+        return tuple(form for form in forms(self.chance) if form.name in self.theta)
 
     def value(self, losses: Floats) -> Floats:
         """Accuracy for losses of the inputs, shape (n, k) to (n,)."""

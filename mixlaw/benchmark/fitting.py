@@ -86,17 +86,18 @@ def _fit_task(
     table: RunTable, name: str, task: Task, candidates: Sequence[tuple[str, ...]], *, seed: int, draws: int
 ) -> Curve:
     scored = []
+    shapes = forms(task.chance, average=task.average)
     for inputs in candidates:
         rows = _rows(table, name, task, inputs)
         if len(rows.accuracy) >= FEWEST_POINTS:
-            scored.append((*_held_out(rows, task.chance), inputs, rows))
+            scored.append((*_held_out(rows, shapes), inputs, rows))
     if not scored:
         return _nothing(name, task, f"fewer than {FEWEST_POINTS} rows with a loss and an accuracy")
     error, constant, order, inputs, rows = min(scored, key=lambda one: one[0] * (1 if len(one[3]) == 1 else SEVERAL))
     offset = rows.losses.min(axis=0)
     moved = _Rows(rows.losses - offset, rows.accuracy, rows.weights, rows.run)
-    theta = _fit(moved, task.chance)
-    draw = _bootstrap(moved, task.chance, theta, np.random.default_rng([seed, 5]), draws)
+    theta = _fit(moved, shapes)
+    draw = _bootstrap(moved, shapes, theta, np.random.default_rng([seed, 5]), draws)
     curve = Curve(
         task=name, chance=task.chance, source=task.source, items=task.items, inputs=inputs,
         offset=tuple(map(float, offset)), theta=theta, draws=draw, reason="", held_out=error, constant=constant,
@@ -133,10 +134,10 @@ def _binomial(accuracy: Floats, items: int) -> Floats:
     return np.asarray(smooth * (1 - smooth) / items)
 
 
-def _fit(rows: _Rows, chance: float) -> dict[str, Floats]:
+def _fit(rows: _Rows, shapes: Sequence[Form]) -> dict[str, Floats]:
     """Parameters by form, on losses relative to the smallest."""
     out = {}
-    for form in forms(chance):
+    for form in shapes:
         start = form.starts(rows.losses, rows.accuracy)
         found = minimise(_problems(form, rows, rows.weights[None], start), start, options=_SOLVER)
         out[form.name] = found.theta[int(np.argmin(found.objective))]
@@ -155,20 +156,20 @@ def _problems(form: Form, rows: _Rows, weights: Floats, prior: Floats) -> Proble
 
 
 def _bootstrap(
-    rows: _Rows, chance: float, theta: Mapping[str, Floats], rng: np.random.Generator, draws: int
+    rows: _Rows, shapes: Sequence[Form], theta: Mapping[str, Floats], rng: np.random.Generator, draws: int
 ) -> dict[str, Floats]:
     """Refit on resampled runs, shape (S, P) by form: checkpoints of one run stay together."""
     codes, run = np.unique(rows.run, return_inverse=True)
     counts = rng.multinomial(len(codes), np.full(len(codes), 1 / len(codes)), size=draws)
     weights = rows.weights * counts[:, run]
     out = {}
-    for form in forms(chance):
+    for form in shapes:
         start = np.repeat(theta[form.name][None], draws, axis=0)
         out[form.name] = minimise(_problems(form, rows, weights, start), start, options=_AGAIN).theta
     return out
 
 
-def _held_out(rows: _Rows, chance: float) -> tuple[float, float, float]:
+def _held_out(rows: _Rows, shapes: Sequence[Form]) -> tuple[float, float, float]:
     """What the rest says of the third of the rows with the lowest losses.
 
     Returns:
@@ -179,9 +180,9 @@ def _held_out(rows: _Rows, chance: float) -> tuple[float, float, float]:
     cut = len(order) * 2 // 3
     first, last = rows.part(order[:cut]), rows.part(order[cut:])
     offset = first.losses.min(axis=0)
-    theta = _fit(_Rows(first.losses - offset, first.accuracy, first.weights, first.run), chance)
+    theta = _fit(_Rows(first.losses - offset, first.accuracy, first.weights, first.run), shapes)
     x = last.losses - offset
-    values = np.mean([np.clip(form.value(theta[form.name][None], x)[0], 0, 1) for form in forms(chance)], axis=0)
+    values = np.mean([np.clip(form.value(theta[form.name][None], x)[0], 0, 1) for form in shapes], axis=0)
     constant = first.accuracy[-max(1, cut // 3) :].mean()
     return (
         float(np.abs(values - last.accuracy).mean()),

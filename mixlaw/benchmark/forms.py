@@ -103,6 +103,11 @@ class Exponential:
 Form = Sigmoid | Exponential
 
 
-def forms(chance: float) -> tuple[Form, ...]:
-    """The three forms for a task with this chance level."""
+def forms(chance: float, *, average: bool = False) -> tuple[Form, ...]:
+    """The three forms for a task with this chance level; for an average over tasks the exponential alone.
+
+    An average has no chance level or ceiling of its own; the exponential was published for averages.
+    """
+    if average:
+        return (Exponential(),)
     return Sigmoid("sigmoid", chance, free=True), Sigmoid("to_one", chance, free=False), Exponential()

@@ -89,7 +89,9 @@ def choose(fits: FitSet, request: Request | None = None, *, progress: Callable[[
     found = search(fits, request, baselines, progress=progress)
     proposal, scale = found.optimum.mixture, request.scale
     judged = standings(found.surface, proposal, baselines)
-    keep = "incumbent" in baselines and judged["incumbent"].tie and _allowed(found, baselines["incumbent"])
+    for name, share in baselines.items():
+        judged[name] = replace(judged[name], allowed=_allowed(found, share))
+    keep = "incumbent" in judged and judged["incumbent"].tie and judged["incumbent"].allowed
     noise = run_noise(fits, found.surface, proposal)
     mixture = baselines["incumbent"] if keep else proposal
     choice = Choice(
@@ -134,7 +136,9 @@ def _flags(choice: Choice) -> Iterator[Flag]:
         yield Flag(Doubt.NO_BOOTSTRAP)
     if not optimum.converged:
         yield Flag(Doubt.SEARCH_UNFINISHED, f"off by {optimum.residual:.0e}")
-    ties = {name: found for name, found in choice.standings.items() if name != "proposal" and found.tie}
+    ties = {
+        name: found for name, found in choice.standings.items() if name != "proposal" and found.tie and found.allowed
+    }
     if ties:
         listed = (f"{n.replace('_', ' ')} (beaten with probability {s.beaten:.2f})" for n, s in ties.items())
         yield Flag(Doubt.TIE, ", ".join(listed))

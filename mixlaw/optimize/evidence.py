@@ -26,6 +26,7 @@ class Standing:
         high: upper end.
         beaten: probability that the proposal is better; NaN for the proposal itself.
         regret: objective of the proposal minus this one's, quantiles 5, 50 and 95 %; below 0 the proposal is better.
+        allowed: whether the mixture satisfies the constraints that the proposal has to satisfy.
     """
 
     value: float
@@ -33,6 +34,7 @@ class Standing:
     high: float
     beaten: float = float("nan")
     regret: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    allowed: bool = True
 
     @property
     def tie(self) -> bool:

@@ -33,7 +33,9 @@ def mixture_table(choice: Choice) -> Table:
         )
         for i, domain in enumerate(choice.fits.domains)
     ]
-    columns = ["domain", "proposal", "within noise", *map(_plain, names), *(["epochs", "proxies"] if known else [])]
+    of = " (incumbent)" if choice.keep else ""
+    extra = [f"epochs{of}", "in proxies"] if known else []
+    columns = ["domain", "proposal", "within noise", *map(_plain, names), *extra]
     return table(f"Mixture (token shares) for {_scale(choice.request.scale)}", columns, rows)
 
 
@@ -53,11 +55,11 @@ def standing_table(choice: Choice) -> Table:
         if name == "proposal":
             rows.append((*row, "", "", ""))
             continue
-        low, middle, high = (-q for q in reversed(found.regret))
-        verdict = "tie" if found.tie else "proposal better"
-        rows.append((*row, f"{middle:+.4f} ({low:+.4f} to {high:+.4f})", percent(found.beaten, 0), verdict))
+        low, _, high = (-q for q in reversed(found.regret))
+        verdict = "not allowed" if not found.allowed else "tie" if found.tie else "beaten"
+        rows.append((*row, f"{low:+.4f} to {high:+.4f}", percent(found.beaten, 0), verdict))
     title = f"Objective: {_objective_words(choice)}"
-    columns = ["mixture", "value", "90 % interval", "gain of the proposal (5 - 95 %)", "P(better)", ""]
+    columns = ["mixture", "value", "90 % interval", "proposal gains (90 %)", "P(gain)", "verdict"]
     return table(title, columns, rows)
 
 
@@ -80,10 +82,10 @@ def scale_table(choice: Choice, found: list[tuple[Scale, Found]]) -> Table:
     """How the optimum moves with size and tokens: a row each."""
     domains = choice.fits.domains
     rows = [
-        (_scale(scale), f"{_sign(choice, at.optimum.value):.4f}", *(percent(float(s), 1) for s in at.optimum.mixture))
+        (_short(scale), f"{_sign(choice, at.optimum.value):.4f}", *(percent(float(s), 1) for s in at.optimum.mixture))
         for scale, at in found
     ]
-    return table("Optimum by scale", ["run", "objective", *domains], rows)
+    return table("Optimum by scale", ["size, tokens", "objective", *domains], rows)
 
 
 def binding_lines(choice: Choice) -> Iterator[str]:
@@ -149,7 +151,7 @@ def evidence_data(choice: Choice, scales: list[tuple[Scale, Found]]) -> dict[str
         "recommended": "incumbent" if choice.keep else "proposal",
         "proposal": _shares(domains, choice.proposal),
         "against": {
-            name: {"probability_better": s.beaten, "regret_5_50_95": list(s.regret), "tie": s.tie}
+            name: {"probability_better": s.beaten, "regret_5_50_95": list(s.regret), "tie": s.tie, "allowed": s.allowed}
             for name, s in choice.standings.items()
             if name != "proposal"
         },
@@ -201,6 +203,10 @@ def _scale(scale: Scale) -> str:
         f"{human(value)} {word}" for value, word in ((scale.params, "parameters"), (scale.tokens, "tokens")) if value
     ]
     return ", ".join(parts) or "the scale of the data"
+
+
+def _short(scale: Scale) -> str:
+    return ", ".join(human(value) for value in (scale.params, scale.tokens) if value) or "as the data"
 
 
 def _maximised(choice: Choice) -> bool:

@@ -23,10 +23,12 @@ Make = Callable[..., FitSet]
 
 
 def exps(make_fits: Make, width: int = 3, **options: object) -> FitSet:
-    """Two targets, log-linear in the shares, whose optimum is inside for width 3."""
+    """Two targets, log-linear in the shares; for width 3 they pull in opposite directions and meet inside."""
     domains = tuple("abcdefghij"[:width])
     rng = np.random.default_rng(3)
     theta = {t: np.concatenate([[-0.5], rng.normal(0, 2, width)]) for t in ("x", "y")}
+    if width == 3:
+        theta = {"x": np.array([-0.5, -2.0, 1.0, 0.2]), "y": np.array([-0.5, 1.0, -2.0, 0.2])}
     return make_fits("exp", theta, domains, **options)
 
 
@@ -68,7 +70,7 @@ def test_optimum_does_not_move_with_scale_under_additive(make_fits: Make) -> Non
 
 
 def test_tie_keeps_the_incumbent(make_fits: Make) -> None:
-    fits = exps(make_fits, sd=0.05, draws=60)
+    fits = exps(make_fits, sd=0.5, draws=60)
     best = choose(fits, Request(HERE)).proposal
     near = Mixture.from_vector(ABC, 0.99 * best + 0.01 / 3)
     choice = choose(fits, Request(HERE, incumbent=near))

@@ -93,7 +93,7 @@ ROWS = {
     "310k": ("natural", "uniform", 1, 13, "english-heavy", 6, 14, 8),
 }
 LAG = {"25k": 0.0, "60k": 0.1, "110k": 0.25, "310k": 0.45}  # part of the set by which a size starts later
-REPEATS = (("60k", 1, 0.5), ("60k", 2, 0.7), ("310k", 1, 1.5))  # size, seed, place in the order
+REPEATS = (("60k", 1, 0.3), ("60k", 2, 0.3), ("25k", 1, 0.4), ("25k", 2, 0.4), ("310k", 1, 1.5))  # size, seed, place
 
 
 def named_mixtures(rng: np.random.Generator) -> dict[str, dict[str, float]]:

@@ -20,11 +20,13 @@ from mixlaw.logs.names import align
 from mixlaw.logs.naming import as_runs, clean_ids, derive_runs, rows_of_runs, split_by_size
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part, Skip
+from mixlaw.logs.places import resolve_aliases, tell_apart
 from mixlaw.logs.report import FileReport, Report, shorten
 from mixlaw.logs.sheet import Sheet
 from mixlaw.runs import RunTable
 from mixlaw.units import Unit
 
+_ROUNDING = 1e-6
 FILE, LINE, FINAL = "_file", "_line", "_final"
 _WORKING = (
     "meta/nan_iterations",
@@ -110,7 +112,9 @@ class Assembly:
         """
         sources = list(self._tables)
         frames = [self._named(i, t) for i, t in enumerate(self._tables.values())]
-        _resolve_aliases(frames, list(self._tables.values()), sheet)
+        parts = [t.first for t in self._tables.values()]
+        tell_apart(frames, parts, self.report)
+        resolve_aliases(frames, parts, sheet)
         _check_keys(frames, sources, self.options)
         frame = _stacked(frames) if len(frames) > 1 else frames[0]
         del frames
@@ -213,21 +217,20 @@ class Assembly:
         )
         self.report.merged += before - len(table)
         self.report.table(table)
-        self.report.note(*_train_loss_note(table))
+        self.report.note(*_train_loss_note(table), *_drift_note(table))
         self.report.assumed = [t for t in table.targets if t not in units and t not in table.units]
         note_lacking(table, self.report, sheet)
         return table
 
 
-def _resolve_aliases(frames: list[pd.DataFrame], tables: list[_Table], sheet: Sheet) -> None:
-    """Give results of evaluations the name of a run that logs or the sheet know, where their place holds one."""
-    parts = [t.first for t in tables]
-    known = {str(r) for f, p in zip(frames, parts, strict=True) if not p.aliases for r in f["run"].unique()}
-    for i, part in enumerate(parts):
-        words = (part.run or "", *part.aliases)
-        match = next((w for w in words if w in known or sheet.names(w)), None)
-        if part.aliases and match is not None:
-            frames[i] = frames[i].assign(run=as_runs(np.full(len(frames[i]), match, dtype=object), frames[i].index))
+def _drift_note(table: RunTable) -> list[str]:
+    """The remark on runs whose mixture changes on the way."""
+    same = np.diff(table.run_codes) == 0
+    changed = np.zeros(len(same), dtype=bool)
+    for domain in table.domains:
+        changed |= same & (np.abs(np.diff(table.column(f"mix/{domain}"))) > _ROUNDING)
+    runs = list(dict.fromkeys(table.frame["run"].to_numpy()[1:][changed])) if changed.any() else []
+    return [f"the mixture changes within a run: {shorten(runs, 4)} (a law takes that of each row)"] if runs else []
 
 
 def _train_loss_note(table: RunTable) -> list[str]:

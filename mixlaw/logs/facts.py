@@ -74,6 +74,8 @@ def _with_tokens(frame: pd.DataFrame, options: IngestOptions, sheet: Sheet, repo
         tokens = _from(tokens, _proportional(frame, tokens), "the constant tokens per step of the run", report)
     total = _fact(frame, "tokens", sheet, options)
     if total is not None and step is not None:
+        if (tokens.isna() & step.notna()).any():
+            report.note("the tokens given for a run are those at its end: rows with steps need tokens_per_step")
         total = total.where(step.isna())
     tokens = _from(tokens, total, "the total given for the run", report)
     return frame.assign(tokens=tokens) if tokens.notna().any() else frame

@@ -11,7 +11,7 @@ from mixlaw.logs.assemble import collect
 from mixlaw.logs.detect import detect
 from mixlaw.logs.long import find_long
 from mixlaw.logs.names import recognise
-from mixlaw.logs.naming import run_by_place
+from mixlaw.logs.naming import place_of_run, run_by_place
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part
 from mixlaw.logs.readers import READERS
@@ -138,7 +138,7 @@ def _parts(found: Iterable[Found], options: IngestOptions, watch: Callable[[Sour
     for file in files:
         source = watch(file.source) if watch else file.source
         for part in READERS[file.reader](source, options, paired=len(files) > 1):
-            yield part if part.run else replace(part, run=run_by_place(source))
+            yield part if part.run else replace(part, run=run_by_place(source), place=place_of_run(source))
 
 
 def read_runs(path: Path | str, *, options: IngestOptions | None = None) -> RunTable:

@@ -15,7 +15,7 @@ from mixlaw.units import human
 
 GENERIC = re.compile(
     r"(?:log|logs|train(?:ing)?|trainer(?:_state|_log)?|metrics?|history|output|stdout|stderr|std\.?out|out|results?|"
-    r"run|events\.out\.tfevents\..*|events|console|main|wandb-(?:summary|history)|all|metrics_step\d+|rank_?0|data|table|stdin)(?:[_\-.]?\d*)",
+    r"run|events\.out\.tfevents\..*|events|console|main|wandb-(?:summary|history)|all|metrics_step\d+|rank[-_]?\d+|data|table|stdin)(?:[_\-.]?\d*)",
     re.IGNORECASE,
 )
 _CONTAINER = re.compile(
@@ -31,6 +31,12 @@ def run_by_place(source: Source) -> str:
     if not GENERIC.fullmatch(source.stem):
         return source.stem
     return folder_name(source) or source.stem
+
+
+def place_of_run(source: Source) -> str:
+    """The folder that holds the file or folder after which a run is named."""
+    name = run_by_place(source)
+    return str(next((p.parent for p in source.path.parents if p.name == name), source.path.parent))
 
 
 def folder_name(source: Source) -> str:

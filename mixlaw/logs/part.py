@@ -57,6 +57,7 @@ class Part:
         skipped: rows read and left out.
         final: the rows are results at the end of a run, without a step of their own.
         table: a table, whose rows may be of several runs even where no column names them.
+        place: folder in which the run's name was found, when it is that of a file or folder.
         aliases: other words in the place of the file, one of which may be the name of a run.
     """
 
@@ -71,6 +72,7 @@ class Part:
     skipped: tuple[Skip, ...] = ()
     final: bool = False
     table: bool = False
+    place: str = ""
     aliases: tuple[str, ...] = ()
 
     def with_frame(self, frame: pd.DataFrame, lines: NDArray[np.int64]) -> Part:

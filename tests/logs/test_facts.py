@@ -285,3 +285,42 @@ def test_same_file_twice_changes_nothing(tmp_path: Path) -> None:
     twice, report = read([csv, tmp_path / "again.csv"])
     assert twice.fingerprint == once.fingerprint
     assert (report.merged, dict(report.repairs.counts)) == (2, {})
+
+
+def test_runs_of_one_name_in_two_folders(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder / "x").mkdir(parents=True)
+        shift = "8" if folder == "a" else "6"
+        (tmp_path / folder / "x" / "train.log").write_text(LOG.format(a=10, b=20).replace("8.", f"{shift}."))
+    table, report = read([tmp_path], settings=("params=1M", "tokens_per_step=10", "mix/web=1"))
+    assert set(table.runs) == {"a/x", "b/x"}
+    assert any("several folders" in n for n in report.notes)
+
+
+def test_resumed_logs_and_ranks_of_one_folder_are_one_run(tmp_path: Path) -> None:
+    (tmp_path / "p1").mkdir()
+    first = LOG.format(a=10, b=20)
+    second = (
+        first.replace("20/", "30/").replace("iteration 20", "iteration 30").replace("10/", "20/").replace("8.", "6.")
+    )
+    (tmp_path / "p1" / "log_0.txt").write_text(first)
+    (tmp_path / "p1" / "log_1.txt").write_text(second.replace("iteration 10", "iteration 20"))
+    (tmp_path / "p1" / "rank_7.log").write_text(second.replace("iteration 10", "iteration 20"))
+    table, report = read([tmp_path], settings=("params=1M", "tokens_per_step=10", "mix/web=1"))
+    assert table.runs == ("p1",)
+    assert table.column("step").tolist() == [10, 20, 30]
+    assert table.loss("validation").tolist() == [8.125, 6.125, 7.125]
+    assert report.repairs.counts["repeated (run, step): the last written is kept"] == 2
+
+
+def test_mixture_that_changes_within_a_run_is_noted(tmp_path: Path) -> None:
+    (csv,) = write(tmp_path, a__csv="run,step,mix/web,mix/code,web_loss\na,1,0.5,0.5,3\na,2,0.6,0.4,2.9\n")
+    _, report = read([csv])
+    assert any("the mixture changes within a run: a" in n for n in report.notes)
+
+
+def test_total_tokens_are_not_those_of_a_step(tmp_path: Path) -> None:
+    (log,) = write(tmp_path, p1__log=LOG.format(a=10, b=20))
+    table, report = read([log], settings=("tokens=1B",))
+    assert "tokens" not in table.frame
+    assert any("need tokens_per_step" in n for n in report.notes)

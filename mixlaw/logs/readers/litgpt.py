@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mixlaw.logs.delimited import sniff
-from mixlaw.logs.naming import run_by_place
 from mixlaw.logs.options import IngestOptions, Rule
 from mixlaw.logs.part import Part
 from mixlaw.logs.readers.table_csv import read_csv
@@ -27,4 +26,4 @@ def read_litgpt(source: Source, options: IngestOptions, *, paired: bool = False)
     rules = (*options.rules, *RULES, Rule(tokens, "tokens"), Rule("tokens", ""))
     named = replace(options, rules=rules, join=None)
     for part in read_csv(source, named):
-        yield replace(part, kind="litgpt", table=False, run=run_by_place(source))
+        yield replace(part, kind="litgpt", table=False)

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from mixlaw.logs.delimited import sniff
-from mixlaw.logs.naming import run_by_place
 from mixlaw.logs.options import IngestOptions, Rule
 from mixlaw.logs.part import Part
 from mixlaw.logs.readers.table_csv import read_csv
@@ -27,9 +26,9 @@ def read_wandb_history(source: Source, options: IngestOptions, *, paired: bool =
     rules = (*options.rules, *((Rule(step, "step"), Rule("_step", "")) if step else (Rule("_step", "step"),)))
     named = replace(options, rules=rules, join=None)
     notes = () if step else ("_step is W&B's, which counts log calls unless the trainer passed step=",)
-    run = None if any(n in ("run", "run_id", "run_name", "name") for n in names) else run_by_place(source)
+    table = any(n in ("run", "run_id", "run_name", "name") for n in names)
     count = 0
     for part in read_csv(source, named):
         count += len(part.frame)
         sampled = ("exactly 500 rows: run.history() samples, run.scan_history() gives all",) if count == 500 else ()
-        yield replace(part, kind="wandb_history", table=run is None, run=run, notes=(*part.notes, *notes, *sampled))
+        yield replace(part, kind="wandb_history", table=table, notes=(*part.notes, *notes, *sampled))

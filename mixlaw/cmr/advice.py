@@ -155,7 +155,11 @@ def _caveats(answer: Answer) -> str:
 
 
 def _interval(answer: Answer) -> str:
-    if not math.isfinite(answer.low) or Doubt.NO_NOISE in {flag.doubt for flag in answer.flags}:
+    if (
+        answer.binding == "none"
+        or not math.isfinite(answer.low)
+        or Doubt.NO_NOISE in {flag.doubt for flag in answer.flags}
+    ):
         return ""
     text = f" (90 % interval {answer.low:.1%} to {answer.high:.1%})"
     if answer.high - answer.low > TIGHT and answer.low < answer.share:

@@ -158,7 +158,7 @@ def budget_flags(model: SizeModel, judged: Judged, tokens: float) -> tuple[Flag,
         flags.append(Flag(Doubt.SHARE_EXTRAPOLATED, f"tested {model.shares[0]:.3g} to {model.shares[-1]:.3g}"))
     if not 0 <= judged.raw <= 1:
         flags.append(Flag(Doubt.CLIPPED, f"{judged.raw:.3g}"))
-    if judged.high - judged.low > WIDE:
+    if judged.binding != "none" and judged.high - judged.low > WIDE:
         flags.append(Flag(Doubt.WIDE_INTERVAL, f"{judged.low:.0%} to {judged.high:.0%}"))
     if judged.split:
         flags.append(Flag(Doubt.SPLIT_SET))

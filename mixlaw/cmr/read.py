@@ -70,7 +70,7 @@ def read_sizes(
         label = human(value) if np.isfinite(value) else ""
         general, domain = _base(part, names, dict(base or {}), several=several, where=label)
         size = SizeData(value, runs, general, domain, notes, spikes)
-        _check_runs(size, names)
+        _check_runs(size, names, several=several)
         _check_scratch(size, names)
         if not trust_shares:
             _check_direction(size, names)
@@ -135,7 +135,7 @@ def _runs(table: RunTable, names: Names) -> tuple[tuple[CptRun, ...], tuple[str,
         order = rows[np.argsort(tokens[rows], kind="stable")]
         (clean, first), (own, second) = (without_spikes(loss[order]) for loss in (general, domain))
         if first + second:
-            notes.append(f"run {name}: {first + second} readings left out as spikes")
+            notes.append(f"run {name}: {first + second} reading{'s' * (first + second > 1)} left out as spikes")
         spikes += first + second
         runs.append(CptRun(name, float(share[rows[0]]), tokens[order], clean, own, lr[order]))
     return tuple(sorted(runs, key=lambda run: (run.share, run.name))), tuple(notes), spikes
@@ -186,7 +186,7 @@ def _base(table: RunTable, names: Names, given: dict[str, float], *, several: bo
     return found["general"], found["domain"]
 
 
-def _check_runs(size: SizeData, names: Names) -> None:
+def _check_runs(size: SizeData, names: Names, *, several: bool) -> None:
     if not size.runs:
         raise InputError(f"runs with a share of {names.domain} above 0", "none", where=size.label)
     if not any(run.readings for run in size.runs):
@@ -199,7 +199,8 @@ def _check_runs(size: SizeData, names: Names) -> None:
             got,
             where=size.label,
             hint="One curve says when its own loss turns, not at which share it turns in time. Add a run: "
-            f"a share of {_another(shares):.2g} would do.",
+            f"a share of {_another(shares):.2g} would do."
+            + (" Or answer another size alone with --params." if several else ""),
         )
 
 

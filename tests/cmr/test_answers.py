@@ -264,6 +264,6 @@ def test_a_poor_fit_and_a_wide_interval_are_flagged(made_up) -> None:
     answer = ask(replace(size, runs=wavy), draws=100)
     assert "poor-fit" in answer.flag_names
     assert "look at the picture" in answer.advice
-    loud = ask(made_up(turning, noise=5e-3), draws=100)
+    loud = ask(made_up(turning, noise=1e-3), draws=100)
     assert "wide-interval" in loud.flag_names
     assert "hardly say anything" in loud.advice

@@ -150,6 +150,8 @@ def test_smooth_curves_and_short_runs_have_no_spikes() -> None:
     t = np.linspace(0.2, 20, 100)
     assert without_spikes(2.86 + 0.1 * t**0.3)[1] == 0
     assert without_spikes(np.array([2.8, 9.0, 2.8, 2.8]))[1] == 0
+    uneven = np.array([0.02, 0.04, 0.06, 0.08, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0])
+    assert without_spikes(2 - 0.3 * np.log(uneven) ** 2 * uneven)[1] == 0
 
 
 def test_spikes_in_a_table_are_noted() -> None:
@@ -160,4 +162,4 @@ def test_spikes_in_a_table_are_noted() -> None:
     extra.loc[at, "loss/general"] = 6.0
     size = read(extra)[0]
     assert size.spikes == 1
-    assert size.notes == ("run r0.3: 1 readings left out as spikes",)
+    assert size.notes == ("run r0.3: 1 reading left out as spikes",)

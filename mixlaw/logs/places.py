@@ -51,7 +51,7 @@ def _any_conflict(frames: Sequence[pd.DataFrame], parts: Sequence[Part], members
 
 
 def _conflict(left: pd.DataFrame, right: pd.DataFrame) -> bool:
-    """Whether most values that both have at the same step (or tokens) differ."""
+    """Whether at least half of the values that both have at the same step (or tokens) differ."""
     axis = next((a for a in ("step", "tokens") if a in left and a in right), None)
     metrics = [c for c in left.columns if c.startswith(_METRIC) and c in right]
     if axis is None or not metrics:
@@ -62,4 +62,4 @@ def _conflict(left: pd.DataFrame, right: pd.DataFrame) -> bool:
         both = pairs[name].notna() & pairs[f"{name}'"].notna()
         differing += int((both & (pairs[name] != pairs[f"{name}'"])).sum())
         same += int(both.sum())
-    return differing * 2 > same
+    return differing > 0 and differing * 2 >= same

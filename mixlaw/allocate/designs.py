@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mixlaw.errors import UsageError
 from mixlaw.laws.base import Floats
 from mixlaw.optimize.region import Region
 
@@ -50,6 +51,10 @@ class DesignOptions:
 
     count: int = 160
     kind: str = "both"
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("dense", "sparse", "both"):
+            raise UsageError("--design dense, sparse or both", repr(self.kind))
 
 
 def moved_inside(region: Region, mixture: Floats) -> Floats:

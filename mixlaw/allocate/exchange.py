@@ -11,7 +11,6 @@ from mixlaw.allocate.accuracy import Accuracy
 from mixlaw.allocate.menu import Indices, Menu
 from mixlaw.allocate.strategies import all_counts
 
-
 PATIENCE = 12
 """Exchange ends after so many vain proposals per slot (and 100 more)."""
 

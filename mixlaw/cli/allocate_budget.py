@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ from mixlaw.cli.options import DomainsFile, Json, Output, Seed
 if TYPE_CHECKING:
     from mixlaw.allocate.plan import Done, Plan, PlanRequest
     from mixlaw.allocate.prior import Prior
+    from mixlaw.allocate.sizes import Scale, Size
     from mixlaw.runs import RunTable
 
 _Runs = Annotated[
@@ -76,84 +78,104 @@ def allocate_budget(
     json: Json = False,
 ) -> None:
     """Plan which proxy runs to buy: how many at each size, at which mixtures, and what that is expected to reach."""
+    from mixlaw.errors import UsageError
     from mixlaw.logs import read_runs
 
+    if json and str(output) == "-":
+        raise UsageError("--json or -o -, not both on stdout", "both")
     table = read_runs(runs) if runs else None
     if replay:
-        _replay(table, budgets, strategies, seeds, below, seed, json)
+        _replay(table, budgets=budgets, strategies=strategies, seeds=seeds, below=below, seed=seed, json=json)
         return
-    request = _request(
-        table, _budget(flops, hours, price, needed=not next_runs), sizes, tokens_per_param, tokens, price,
-        (target_params, target_tokens), domains, (design, incumbent, nested), seed,
+    words = _Words(
+        flops=flops, hours=hours, price=price, sizes=sizes, per_param=tokens_per_param, tokens=tokens,
+        target_params=target_params, target_tokens=target_tokens, design=design, incumbent=incumbent, nested=nested,
     )  # fmt: skip
+    request = _request(words, table, domains=domains, seed=seed, unbounded=next_runs > 0)
     known, law = _earlier(table, prior, request)
     if next_runs:
-        _propose(request, known, law, next_runs, bounded=bool(flops or hours), output=output, json=json)
+        _propose(request, known, law, count=next_runs, output=output, json=json)
     else:
-        _plan(request, strategy, known, law, output=output, json=json)
+        _plan(request, known, law, strategy=strategy, output=output, json=json)
 
 
-def _budget(flops: str | None, hours: str | None, price: str | None, *, needed: bool) -> float:
+@dataclass(frozen=True)
+class _Words:
+    """What was typed, by option."""
+
+    flops: str | None
+    hours: str | None
+    price: str | None
+    sizes: str | None
+    per_param: str
+    tokens: str | None
+    target_params: str | None
+    target_tokens: str | None
+    design: str
+    incumbent: str | None
+    nested: bool
+
+
+def _budget(words: _Words, *, unbounded: bool) -> float:
+    """The budget in FLOPs or in hours; infinite where none is given and none is needed."""
     from mixlaw.errors import UsageError
     from mixlaw.units import parse_positive
 
-    if (price and flops) or (hours and not price):
-        raise UsageError(
-            "--flops, or --hours with --price for every size", "--flops with --price" if flops else "--hours"
-        )
-    text = hours if price else flops
-    if text is None and needed:
-        raise UsageError(
-            "a budget: --hours (in the unit of --price)" if price else "a budget: --flops, e.g. 1e21", "none"
-        )
-    return parse_positive(text, name="the budget") if text else float("inf")
+    if words.price and words.flops:
+        raise UsageError("--hours with --price, or --flops without", "--flops with --price")
+    if words.hours and not words.price:
+        raise UsageError("--price with the cost of one run of every size beside --hours", "--hours alone")
+    name = "--hours" if words.price else "--flops"
+    text = words.hours or words.flops
+    if text is None and not unbounded:
+        raise UsageError(f"a budget, {name} {'500' if words.price else '1e21'}", "none")
+    return parse_positive(text, name=name) if text else float("inf")
 
 
-def _request(
-    table: RunTable | None,
-    budget: float,
-    sizes: str | None,
-    per_param: str,
-    tokens: str | None,
-    price: str | None,
-    target: tuple[str | None, str | None],
-    domains: Path | None,
-    mixtures: tuple[str, str | None, bool],
-    seed: int,
-) -> PlanRequest:
+def _sizes(words: _Words) -> tuple[tuple[Size, ...], Scale]:
+    """Sizes of the proxies, and the target."""
+    from mixlaw.allocate.sizes import Scale, build_sizes, parse_pairs, parse_size
+    from mixlaw.errors import UsageError
+    from mixlaw.units import parse_numbers, parse_positive
+
+    if words.sizes is None or words.target_params is None or words.target_tokens is None:
+        given = {"--sizes 60M,400M,1B": words.sizes, "--target-params 7B": words.target_params,
+                 "--target-tokens 150B": words.target_tokens}  # fmt: skip
+        raise UsageError("the sizes to buy and the run to predict", hint="Add "
+                         + " ".join(name for name, value in given.items() if value is None) + ".")  # fmt: skip
+    params, active = parse_size(words.target_params, name="--target-params")
+    sizes = build_sizes(
+        words.sizes.split(","),
+        per_param=parse_numbers(words.per_param, name="--tokens-per-param"),
+        tokens=parse_pairs(words.tokens, name="--tokens"),
+        prices=parse_pairs(words.price, name="--price"),
+    )
+    return sizes, Scale(params, parse_positive(words.target_tokens, name="--target-tokens"), active)
+
+
+def _request(words: _Words, table: RunTable | None, *, domains: Path | None, seed: int, unbounded: bool) -> PlanRequest:
     from mixlaw.allocate.designs import DesignOptions
     from mixlaw.allocate.exchange import ExchangeOptions
     from mixlaw.allocate.plan import PlanRequest
-    from mixlaw.allocate.sizes import Scale, build_sizes, parse_pairs, parse_size
     from mixlaw.domains import Domains
     from mixlaw.errors import UsageError
     from mixlaw.mixture import Mixture
-    from mixlaw.units import parse_numbers, parse_positive
 
-    if not (sizes and target[0] and target[1]):
-        lacking = {"--sizes": sizes, "--target-params": target[0], "--target-tokens": target[1]}
-        raise UsageError("--sizes, --target-params and --target-tokens",
-                         "no " + ", ".join(name for name, value in lacking.items() if not value))  # fmt: skip
+    budget = _budget(words, unbounded=unbounded)
+    sizes, target = _sizes(words)
     if domains is None and table is None:
-        raise UsageError("--domains with the domains to mix (or RUNS)", "neither")
+        raise UsageError("the domains to mix: --domains FILE, or RUNS", "neither")
     facts = Domains.load(domains) if domains else Domains()
-    design, incumbent, nested = mixtures
-    params, active = parse_size(target[0], name="--target-params")
     return PlanRequest(
-        sizes=build_sizes(
-            sizes.split(","),
-            per_param=parse_numbers(per_param, name="--tokens-per-param"),
-            tokens=parse_pairs(tokens, name="--tokens"),
-            prices=parse_pairs(price, name="--price"),
-        ),
-        target=Scale(params, parse_positive(target[1], name="--target-tokens"), active),
+        sizes=sizes,
+        target=target,
         budget=budget,
         names=tuple(facts.by_name) or (table.domains if table else ()),
         domains=facts,
-        incumbent=Mixture.parse(incumbent) if incumbent else None,
-        designs=DesignOptions(kind=design),
-        exchange=ExchangeOptions(nested=nested),
-        unit="cost" if price else "FLOPs",
+        incumbent=Mixture.parse(words.incumbent) if words.incumbent else None,
+        designs=DesignOptions(kind=words.design),
+        exchange=ExchangeOptions(nested=words.nested),
+        unit="GPU-hours" if words.price else "FLOPs",
         seed=seed,
     )
 
@@ -178,7 +200,7 @@ def _earlier(table: RunTable | None, prior: Path | None, request: PlanRequest) -
 
 
 def _plan(
-    request: PlanRequest, strategy: str, known: Done | None, law: Prior | None, *, output: Path | None, json: bool
+    request: PlanRequest, known: Done | None, law: Prior | None, *, strategy: str, output: Path | None, json: bool
 ) -> None:
     from mixlaw.allocate.doubts import doubts_of
     from mixlaw.allocate.manifest import manifest, planned_runs
@@ -195,20 +217,13 @@ def _plan(
     else:
         tables = [render.size_table(plan), render.strategy_table(plan), render.run_table(runs)]
         out.show(*tables, aside=str(output) == "-")
-    _write(plan, output, manifest(plan, runs), json=json)
+    _write(plan, output, manifest(plan, runs))
     out.remarks([f"law: {plan.prior.text}", *filter(None, [render.nesting_line(plan)])])
     out.remarks(f"warning {line}" for line in warnings)
 
 
 def _propose(
-    request: PlanRequest,
-    known: Done | None,
-    law: Prior | None,
-    count: int,
-    *,
-    bounded: bool,
-    output: Path | None,
-    json: bool,
+    request: PlanRequest, known: Done | None, law: Prior | None, *, count: int, output: Path | None, json: bool
 ) -> None:
     from mixlaw.allocate.manifest import runs_at
     from mixlaw.allocate.next_runs import next_runs
@@ -217,29 +232,26 @@ def _propose(
     from mixlaw.render import plan as render
 
     if known is None:
-        raise UsageError("RUNS (the runs done so far) with --next", "none")
-    plan, proposal = next_runs(request, count, prior=law, done=known, bounded=bounded)
+        raise UsageError("RUNS with --next: the runs done so far", "none")
+    plan, proposal = next_runs(request, count, prior=law, done=known)
     runs = runs_at(plan, proposal.runs.tolist(), first=known.count + 1)
     content = render.proposal_data(plan, proposal, runs)
     if json:
         out.write_json(content)
     else:
         out.show(render.proposal_table(proposal, runs, request.unit), aside=str(output) == "-")
-    _write(plan, output, content, json=json)
+    _write(plan, output, content)
     out.remark(f"law: {plan.prior.text}")
 
 
-def _write(plan: Plan, output: Path | None, content: dict[str, object], *, json: bool) -> None:
+def _write(plan: Plan, output: Path | None, content: dict[str, object]) -> None:
     """Write the manifest, as CSV by its suffix; without -o there is none."""
     from mixlaw.allocate.manifest import to_csv
     from mixlaw.cli import output as out
-    from mixlaw.errors import UsageError
     from mixlaw.files import to_yaml
 
     if output is None:
         return
-    if json and str(output) == "-":
-        raise UsageError("--json or -o -, not both on stdout", "both")
     if output.suffix.lower() == ".csv":
         out.write_to(output, to_csv(content["runs"], plan.request.names))  # type: ignore[arg-type]
     else:
@@ -248,6 +260,7 @@ def _write(plan: Plan, output: Path | None, content: dict[str, object], *, json:
 
 def _replay(
     table: RunTable | None,
+    *,
     budgets: str,
     strategies: str | None,
     seeds: int,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -108,8 +109,8 @@ def proposal_table(proposal: Proposal, runs: Sequence[PlannedRun], unit: str) ->
 def proposal_data(plan: Plan, proposal: Proposal, runs: Sequence[PlannedRun]) -> dict[str, Any]:
     """The proposal as a manifest."""
     return {
-        "budget": plan.request.budget,
-        "spent": sum(step.cost for step in proposal.steps),
+        **({"budget": plan.request.budget} if math.isfinite(plan.request.budget) else {}),
+        "spent": math.fsum(step.cost for step in proposal.steps),
         "strategy": "next",
         "target": target_mapping(plan.request),
         "predicted": {

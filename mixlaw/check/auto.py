@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mixlaw.check.holdout import Split, inner_splits, size_levels
+from mixlaw.check.holdout import FOLDS, Split, inner_splits, size_levels
 from mixlaw.check.trial import Trial, measured, sample_targets, try_laws
 from mixlaw.errors import InputError
 from mixlaw.fit import FitOptions
@@ -78,6 +78,8 @@ def choose(
     """
     table = sample_targets(table)
     parts = inner_splits(table, seed=options.seed)
+    if not parts:
+        return Choice({FAMILY[0]: 1.0}, {}, f"nothing: fewer than {2 * FOLDS} mixtures and fewer than three sizes", {})
     if candidates is CANDIDATES and len(size_levels(table)) == 2:
         candidates = FAMILY
     options = replace(options, starts=min(options.starts, TRIAL_STARTS))

@@ -29,12 +29,13 @@ def calibrate(fits: FitSet, table: RunTable, weights: dict[str, float], *, execu
     factor that makes 90 % of the held-out losses of all targets fall inside, and never shrunk. Where the held-out
     part is a larger model size, the misses of one step in size stand for those of the step to the target.
     """
-    part = inner_splits(table, seed=fits.options.seed)[0]
-    if int(part.test.sum()) < FEWEST:
-        return _record(fits, part, np.zeros(0), 1.0)
+    parts = inner_splits(table, seed=fits.options.seed)
+    if not parts or int(parts[0].test.sum()) < FEWEST:
+        return _record(fits, "nothing: too few runs", np.zeros(0), 1.0)
+    part = parts[0]
     misses = _misses(fits, table, weights, part, executor)
     factor = max(1.0, float(np.quantile(misses, 0.9)) / Z90) if len(misses) else 1.0
-    return replace(_record(fits, part, misses, factor), widen=dict.fromkeys(fits.targets, factor))
+    return replace(_record(fits, part.name, misses, factor), widen=dict.fromkeys(fits.targets, factor))
 
 
 def _misses(
@@ -55,10 +56,10 @@ def _misses(
     return np.asarray(every[np.isfinite(every)])
 
 
-def _record(fits: FitSet, part: Split, misses: NDArray[np.float64], factor: float) -> FitSet:
+def _record(fits: FitSet, held_out: str, misses: NDArray[np.float64], factor: float) -> FitSet:
     achieved = float(np.mean(misses <= Z90)) if len(misses) else float("nan")
     entry = {
-        "held_out": part.name,
+        "held_out": held_out,
         "losses": len(misses),
         "nominal": 0.9,
         "achieved": achieved,

@@ -52,13 +52,13 @@ def inner_splits(table: RunTable, *, seed: int = 0) -> list[Split]:
     """The hardest split of a training part that leaves every law something to fit.
 
     The largest size where at least two smaller ones remain, so that the effect of size can be fitted without it;
-    else folds of mixtures; where mixtures are too few, the late part of each size.
+    else folds of mixtures; none where mixtures are too few for that.
     """
     if len(size_levels(table)) >= 3:
         return _largest(table, seed)
     if int(table.mixture_codes.max()) + 1 >= 2 * FOLDS:
         return _mixtures(table, seed)
-    return _longest(table, seed)
+    return []
 
 
 def size_levels(table: RunTable) -> NDArray[np.float64]:

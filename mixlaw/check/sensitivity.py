@@ -9,6 +9,7 @@ import numpy as np
 from mixlaw.check.auto import held_out_error
 from mixlaw.check.holdout import inner_splits
 from mixlaw.check.trial import measured, try_law
+from mixlaw.errors import InputError
 from mixlaw.fit import FitOptions
 from mixlaw.runs import RunTable
 
@@ -17,8 +18,14 @@ SHARES = (0.0, 0.1, 0.25, 0.4, 0.5)
 
 
 def early_sensitivity(table: RunTable, law: str, options: FitOptions) -> tuple[str, dict[float, float]]:
-    """What was held out, and the mean absolute log error on it for each share left out."""
+    """What was held out, and the mean absolute log error on it for each share left out.
+
+    Raises:
+        InputError: when the table is too small to hold anything out.
+    """
     parts = inner_splits(table, seed=options.seed)
+    if not parts:
+        raise InputError("enough runs to hold some out for --sensitivity", "fewer than ten mixtures and three sizes")
     log_y = np.log(measured(table))
     errors = {}
     for share in SHARES:

@@ -89,7 +89,10 @@ def choice_lines(fits: FitSet) -> list[str]:
     if isinstance(choice, dict):
         ranked = sorted(choice["errors"].items(), key=lambda item: item[1])
         listing = ", ".join(f"{n} {percent(e, 2)} (weight {choice['weights'].get(n, 0):.2f})" for n, e in ranked)
-        lines.append(f"auto, by the error on {choice['held_out']} with laws fitted without it: {listing}")
+        without = f"auto, by the error on {choice['held_out']} with laws fitted without it: {listing}"
+        lines.append(
+            without if ranked else f"auto could hold out {choice['held_out']}; {', '.join(choice['weights'])} alone"
+        )
     calibration = fits.evidence.get("calibration")
     if isinstance(calibration, dict) and calibration["losses"]:
         lines.append(

@@ -72,6 +72,15 @@ def test_two_sizes_are_answered_by_the_family(table: RunTable) -> None:
     assert choice.held_out == "5 folds of mixtures"
 
 
+def test_a_table_too_small_to_hold_anything_out_gets_the_default_law(table: RunTable) -> None:
+    small = table.select(np.isin(table.run_codes, [0, 1, 2]))
+    choice = choose(small, FEW)
+    assert choice.weights == {"capacity": 1.0}
+    assert choice.held_out.startswith("nothing: fewer than 10 mixtures")
+    fits = fit_table(small, Request(("auto",), FEW, bootstrap=3))
+    assert fits.evidence["calibration"]["losses"] == 0  # type: ignore[index]
+
+
 def test_the_choice_is_stored_with_its_evidence(table: RunTable) -> None:
     fits = fit_table(table, Request(("auto",), FEW))
     choice = fits.evidence["choice"]

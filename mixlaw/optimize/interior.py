@@ -240,7 +240,8 @@ class _Path:
 def _reach(room: Floats, rate: Floats) -> float:
     """Largest step for which ``room - step * rate`` stays non-negative."""
     closing = rate > 0
-    return float(np.min(room[closing] / rate[closing], initial=np.inf))
+    with np.errstate(over="ignore"):  # a rate of almost nothing never gets there
+        return float(np.min(room[closing] / rate[closing], initial=np.inf))
 
 
 def convex(curve: Floats, basis: Floats) -> Floats:

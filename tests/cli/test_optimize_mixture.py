@@ -78,3 +78,89 @@ def test_unknown_domain_in_a_bound(fit_path: Path, capsys: pytest.CaptureFixture
 def test_missing_scale_says_what_to_pass(fit_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["optimize-mixture", str(fit_path), "--tokens", "20B"]) == 3
     assert "Pass --params" in capsys.readouterr().err
+
+
+def test_every_scale_gets_a_mixture_and_the_last_counts(fit_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["optimize-mixture", str(fit_path), "--params", "100M,10B", "--tokens", "20B", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    small, large = data["evidence"]["by_scale"]
+    assert (small["params"], large["params"]) == (1e8, 1e10)
+    assert large["mixture"] == pytest.approx(data["mixture"], abs=1e-7)
+    assert abs(small["mixture"]["web"] - large["mixture"]["web"]) > 1e-3
+
+
+def test_tie_recommends_the_incumbent(fit_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["optimize-mixture", str(fit_path), *SCALE, "--json"]) == 0
+    best = json.loads(capsys.readouterr().out)["mixture"]
+    same = ",".join(f"{name}={share!r}" for name, share in best.items())
+    assert main(["optimize-mixture", str(fit_path), *SCALE, "--incumbent", same, "--json"]) == 0
+    out, err = capsys.readouterr()
+    data = json.loads(out)
+    assert "tie" in data["flags"]
+    assert data["evidence"]["recommended"] == "incumbent"
+    assert data["evidence"]["against"]["incumbent"]["probability_better"] == 0.5
+    assert "recommended: keep the incumbent" in err
+
+
+def test_front_is_written_beside_the_mixture(
+    fit_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    front = tmp_path / "front.csv"
+    arguments = ["--pareto", "web,code", "--pareto-output", str(front), "-o", str(tmp_path / "mixture.yaml")]
+    assert main(["optimize-mixture", str(fit_path), *SCALE, *arguments]) == 0
+    assert front.read_text().startswith("weight,loss/web,loss/code,mix/web")
+    assert (tmp_path / "mixture.yaml").exists()
+    assert "Objective" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--risk", "mean"], 2, "Fit with --bootstrap 100"),
+        (["--kl", "0.05"], 3, "--reference"),
+        (["--pareto", "web"], 2, "--pareto with two names"),
+        (["--min", "web"], 2, "--min domain=share"),
+        (["--max-active", "0"], 2, "--max-active of at least 1"),
+        (["--limit", "loss/web <= 0.1"], 3, "missed by"),
+        (["--limit", "web"], 3, "a limit such as"),
+        (["--objective", "bench/mmlu=1"], 3, "Got 'bench/mmlu'"),
+        (["--incumbent", "web=0.5,code=0.2"], 3, "shares that sum to 1"),
+        (["--format", "nothing"], 2, "a format among"),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(
+    fit_path: Path, arguments: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["optimize-mixture", str(fit_path), *SCALE, *arguments]) == code
+    err = capsys.readouterr().err
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_benchmarks_from_table_to_objective(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A run table with accuracies, fitted on the spot, predicted, and optimised for."""
+    rng = np.random.default_rng(0)
+    example, law = EXAMPLES["capacity"], LAWS["capacity"]
+    inputs = example.inputs(rng)
+    frame = pd.DataFrame(
+        {"run": [f"r{i}" for i in range(len(inputs))], "params": inputs.params, "tokens": inputs.tokens}
+    )
+    for index, name in enumerate(example.domains):
+        frame[f"mix/{name}"] = inputs.shares[:, index]
+    loss = law.predict(np.array(example.theta), inputs) * np.exp(1e-3 * rng.standard_normal(len(inputs)))
+    frame["loss/web"] = loss
+    frame["bench/hellaswag"] = rng.binomial(10042, 0.25 + 0.75 / (1 + np.exp(3 * (loss - 2.6)))) / 10042
+    frame["bench/boolq"] = rng.binomial(3270, 0.5, len(frame)) / 3270
+    frame.to_csv(tmp_path / "runs.csv", index=False)
+    fit = tmp_path / "fit.json"
+    assert main(["fit", str(tmp_path / "runs.csv"), "--law", "capacity", "-o", str(fit)]) == 0
+    assert "predictable" in capsys.readouterr().out
+    assert main(["predict", str(fit), *SCALE, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["benchmarks"]
+    assert list(found) == ["hellaswag"]
+    assert found["hellaswag"]["low"] <= found["hellaswag"]["value"] <= found["hellaswag"]["high"]
+    assert main(["optimize-mixture", str(fit), *SCALE, "--objective", "bench/hellaswag=1", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["objective"]["proposal"]["value"] >= data["objective"]["uniform"]["value"]
+    assert main(["optimize-mixture", str(fit), *SCALE, "--objective", "bench/boolq=1"]) == 3
+    assert "at chance" in capsys.readouterr().err

@@ -14,6 +14,8 @@ from mixlaw.solver import Floats, Model, SolverOptions, penalty
 
 RANK_TOLERANCE = 1e-8
 ILL_CONDITIONED = 1e6
+ASSUMED_NOISE = 5e-3
+"""Scatter of log losses where a law has as many parameters as there are rows, which then cannot show any."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,9 @@ class Geometry:
     ) -> Floats:
         """Covariance of theta, shape (P, P): sandwich clustered by run, or plain where runs are few.
 
-        Parameters on a bound count as fixed. ``pull``, shape (P,), is the strength of the priors in units of the ridge.
+        Parameters on a bound count as fixed; with no more rows than parameters the noise is ``ASSUMED_NOISE``, and
+        directions that the data do not see have the variance of the ridge: intervals are then as wide as our ignorance.
+        ``pull``, shape (P,), is the strength of the priors in units of the ridge.
         """
         count, width = self.jacobian.shape
         free = ~self.held
@@ -62,7 +66,8 @@ class Geometry:
             np.add.at(scores, run, scaled * residuals[:, None])
             middle = scores.T @ scores * runs / (runs - 1) * (count - 1) / max(1, count - width)
         else:
-            middle = hessian * (weight * residuals**2).sum() / max(1, count - width)
+            noise = (weight * residuals**2).sum() / (count - width) if count > width else ASSUMED_NOISE**2
+            middle = hessian * noise
         out[np.ix_(free, free)] = inverse @ middle @ inverse
         return out
 

@@ -137,7 +137,7 @@ def form_for(law: Law, dataset: Dataset) -> Law:
     for form in (law, *law.reduced):
         if form.needs <= dataset.varies:
             return form
-    lacking = law.needs - dataset.varies
+    lacking = (law, *law.reduced)[-1].needs - dataset.varies
     wanted = {"params": "several model sizes", "tokens": "several token counts", "mix": "several mixtures"}
     raise InputError(
         f"{' and '.join(wanted[n] for n in sorted(lacking))} for the law {law.name!r}",

@@ -83,8 +83,22 @@ def test_few_runs_are_flagged(table: RunTable) -> None:
 
 def test_a_law_whose_needs_are_not_met_is_refused_by_name(table: RunTable) -> None:
     one = Dataset.build(table.select(table.column("params") == 2e7), Selection(checkpoints=1))
-    with pytest.raises(InputError, match="several model sizes and several token counts for the law 'additive'"):
+    with pytest.raises(InputError, match="Expected several token counts for the law 'additive'"):
         form_for(LAWS["additive"], one)
+
+
+def test_with_fewer_rows_than_parameters_the_errors_are_wide_and_not_zero(table: RunTable) -> None:
+    three = table.last().select(np.isin(table.last().run_codes, [0, 1, 2]))
+    fit = fit_law(LAWS["capacity"], Dataset.build(three))[0]
+    assert fit.form == "capacity-data"
+    assert max(error for _, error in fit.values().values()) > 1.0
+    assert {Doubt.REDUNDANT, Doubt.FEWER_RUNS_THAN_PARAMETERS} <= names(fit)
+
+
+def test_one_run_cannot_tell_mixtures_apart(table: RunTable) -> None:
+    one = Dataset.build(table.select(table.run_codes == 0), Selection(checkpoints=1))
+    with pytest.raises(InputError, match="Expected several mixtures for the law 'capacity'"):
+        fit_law(LAWS["capacity"], one)
 
 
 def test_a_target_without_a_single_loss_is_refused(dataset: Dataset) -> None:

@@ -179,7 +179,7 @@ class FitSet:
     def draws_and_share_gradients(
         self, target: str, inputs: Inputs, first: int | None = None
     ) -> tuple[Floats, Floats] | None:
-        """Bootstrap losses of one target (S, n) and their derivatives by the shares (S, n, K), of the first or of all."""
+        """Bootstrap losses of one target (S, n) and derivatives by the shares (S, n, K), of the first few or of all."""
         members = self.members[target]
         if any(len(m.fit.draws) == 0 for m in members):
             return None

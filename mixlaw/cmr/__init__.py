@@ -14,6 +14,7 @@ import numpy as np
 from mixlaw.cmr.answer import answer_at, sampled_curves, share_rows
 from mixlaw.cmr.data import Names, SizeData
 from mixlaw.cmr.doubts import both_rising
+from mixlaw.cmr.forgetting import Forgetting
 from mixlaw.cmr.levels import levels_only
 from mixlaw.cmr.model import SizeModel
 from mixlaw.cmr.read import parse_base, read_sizes
@@ -68,9 +69,8 @@ def _report(size: SizeData, names: Names, tokens: Sequence[float], options: CmrO
 def _without_curves(
     size: SizeData, tokens: Sequence[float], options: CmrOptions, rng: np.random.Generator
 ) -> SizeReport:
-    answers = [levels_only(size, budget, options, rng) for budget in tokens]
-    given = tuple(answer for answer in answers if answer is not None)
-    if not given or options.curves:
+    forgetting = None if options.curves else Forgetting.fit(size, rng)
+    if forgetting is None:
         raise InputError(
             "two domain shares below 1 with at least 5 readings of general loss at different tokens",
             f"{len(size.knots)}",
@@ -78,7 +78,8 @@ def _without_curves(
             hint="The turning point is read off curves of loss against tokens: log the loss during the runs, "
             "not only at the end.",
         )
-    return SizeReport(size, (), float("nan"), "", given)
+    answers = tuple(levels_only(size, budget, options, forgetting) for budget in tokens)
+    return SizeReport(size, (), float("nan"), "", answers)
 
 
 def _on_sizes(reports: Sequence[SizeReport]) -> str:

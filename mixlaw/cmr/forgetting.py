@@ -23,13 +23,13 @@ from mixlaw.solver import Problems, SolverOptions, minimise
 
 Floats = NDArray[np.float64]
 
-_STARTS = 12
+_STARTS = 24
 _LATE = 0.5
 """The D-CPT law is monotone in D: only the second half of each run, by tokens, is fitted."""
 _PER_RUN = 5
 _SHARES = np.linspace(0.0, 1.0, 2001)
 """Shares at which the laws are read, to be joined by straight lines."""
-_SOLVER = SolverOptions(loss="l2", ridge=1e-9, iterations=120, tolerance=1e-8)
+_SOLVER = SolverOptions(loss="l2", ridge=1e-9, iterations=200, tolerance=1e-8)
 
 
 @dataclass(frozen=True)

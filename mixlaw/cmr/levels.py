@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from mixlaw.cmr.data import FULL, SizeData, distinct
+from mixlaw.cmr.data import FULL, SizeData
 from mixlaw.cmr.doubts import lr_flags
 from mixlaw.cmr.flags import Doubt, Flag
 from mixlaw.cmr.forgetting import Forgetting, ShareAnswer, crossing_share
@@ -18,18 +18,15 @@ _SAME_LENGTH = 0.02
 """Runs and budgets that differ by less are of one length."""
 
 
-def levels_only(size: SizeData, tokens: float, options: CmrOptions, rng: np.random.Generator) -> Answer | None:
-    """Forgetting budget and loss crossing from end losses; None where there are fewer than three shares."""
-    if len(distinct(np.array([run.share for run in size.runs]))) < 3:
-        return None
-    forgetting = Forgetting.fit(size, rng)
+def levels_only(size: SizeData, tokens: float, options: CmrOptions, forgetting: Forgetting) -> Answer:
+    """Forgetting budget and loss crossing from end losses."""
     far = tokens > 2 * size.longest
-    unknown = ShareAnswer(_NAN, _NAN, "the budget is beyond twice the longest run" if far else "too few shares")
+    unknown = ShareAnswer(_NAN, _NAN, "the budget is beyond twice the longest run")
     short = sorted({run.share for run in size.mixed})
     flags = [Flag(Doubt.FEW_READINGS, "shares " + ", ".join(f"{s:.3g}" for s in short)), *lr_flags(size)]
     if far:
         flags.append(Flag(Doubt.TOKENS_BEYOND_2X, f"{human(tokens)} against {human(size.longest)}"))
-    budget = unknown if forgetting is None or far else forgetting.budget(tokens, options.forget)
+    budget = unknown if far else forgetting.budget(tokens, options.forget)
     return Answer(
         params=size.params, label=size.label, tokens=tokens, share=_NAN, low=_NAN, high=_NAN, binding="none",
         turning_share=_NAN, tolerance_share=_NAN, extrapolated=_NAN, peaks={}, flags=tuple(flags), by_weight={},

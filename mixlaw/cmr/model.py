@@ -95,6 +95,7 @@ class SizeModel:
     def fit(cls, data: SizeData, *, form: Form, draws: int, rng: np.random.Generator) -> SizeModel:
         """Fit everything; needs at least one curve."""
         readings = Readings.of(data)
+        forgetting = Forgetting.fit(data, rng.spawn(1)[0])  # its own stream: the same whatever form and draws
         surface = fit_surface(readings)
         theta, interval = _surface_draws(readings, surface, draws, rng)
         runs = {"reduced": fit_runs(readings, paper=False), "paper": fit_runs(readings, paper=True)}
@@ -102,7 +103,6 @@ class SizeModel:
             runs[form] = _refitted(readings, runs[form], draws, rng, paper=form == "paper")
             interval = "parametric bootstrap of the readings, run by run"
         domain = DomainCurves.fit(Readings.of(data, domain=True)) if data.has_domain else None
-        forgetting = Forgetting.fit(data, rng)
         return cls(data, readings, form, surface, theta, runs, domain, forgetting, interval if draws else "")
 
     @property

@@ -192,6 +192,13 @@ def test_replicates_switch_the_interval_to_runs(made_up) -> None:
     assert three.answers[0].low <= three.answers[0].share <= three.answers[0].high
 
 
+def test_the_other_questions_do_not_depend_on_form_or_draws(made_up) -> None:
+    size = made_up({0.1: 5e9, 0.2: 8e9, 0.3: 1.3e10, 0.4: 2.5e10}, level=0.3)
+    first, second = ask(size, draws=0), ask(size, draws=10, form="reduced")
+    assert first.forgetting == second.forgetting
+    assert 0.1 < first.forgetting.share < 0.4
+
+
 def test_the_interval_of_the_other_forms_is_a_bootstrap(made_up) -> None:
     size = made_up({0.1: 5e9, 0.2: 8e9, 0.3: 1.3e10, 0.4: 2.5e10})
     report = predict_cmr([size], NAMES, [20e9], options=CmrOptions(form="reduced", draws=50))

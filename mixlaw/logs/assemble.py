@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mixlaw.errors import InputError
 from mixlaw.logs.diverged import diverged
 from mixlaw.logs.facts import apply_facts, fill_shares, note_lacking
-from mixlaw.logs.growing import Growing
+from mixlaw.logs.growing import Growing, whole
 from mixlaw.logs.merge import merge_rows
 from mixlaw.logs.metrics import TRAIN_LOSS
 from mixlaw.logs.names import align
@@ -46,15 +46,22 @@ class _Table:
     first: Part
     rows: Growing = field(default_factory=Growing)
     lines: list[NDArray[np.int32]] = field(default_factory=list)
+    alone: pd.DataFrame | None = None
 
     def add(self, part: Part) -> None:
-        """Take the rows of a part."""
-        self.rows.append(part.frame)
+        """Take the rows of a part; those of a single part are kept as they are."""
         self.lines.append(part.lines.astype(np.int32))
+        if len(self.lines) == 1:
+            self.alone = part.frame
+            return
+        if self.alone is not None:
+            self.rows.append(self.alone)
+            self.alone = None
+        self.rows.append(part.frame)
 
     def frame(self, code: int) -> pd.DataFrame:
         """Rows of the file with their places."""
-        frame = self.rows.frame()
+        frame = self.rows.frame() if self.alone is None else whole(self.alone)
         places = {FILE: np.full(len(frame), code, dtype=np.int32), LINE: np.concatenate(self.lines)}
         return frame.assign(**places, **{FINAL: self.first.final})
 

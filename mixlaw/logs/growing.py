@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-_LARGE = 5_000_000  # cells: a frame of fewer is put into one block, since pandas is slow on many small ones
+_LARGE = 5_000_000  # cells
+
+
+def whole(frame: pd.DataFrame) -> pd.DataFrame:
+    """A frame of few cells in one block, since pandas is slow on many small ones; a large one as it is."""
+    return frame.copy() if frame.size < _LARGE else frame
 
 
 class Growing:
@@ -56,10 +62,10 @@ class Growing:
         new = [known.setdefault(category, len(known)) for category in cells.cat.categories]
         return np.array([*new, -1], dtype=np.int32)[cells.cat.codes.to_numpy()]
 
-    def frame(self) -> pd.DataFrame:
-        """All rows; the arrays are handed over without a copy."""
+    def frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """All rows of some columns (of all for None); the arrays are handed over without a copy."""
         columns: dict[str, Any] = {}
-        for name in self._order:
+        for name in self._order if names is None else names:
             if name in self._texts:
                 columns[name] = self._text(name)
             elif name in self._codes:
@@ -69,8 +75,7 @@ class Growing:
                 )
             else:
                 columns[name] = self._trimmed(self._numbers.pop(name), np.nan)
-        frame = pd.DataFrame(columns, index=pd.RangeIndex(self.length), copy=False)
-        return frame.copy() if frame.size < _LARGE else frame
+        return whole(pd.DataFrame(columns, index=pd.RangeIndex(self.length), copy=False))
 
     def _trimmed(self, column: NDArray[Any], missing: float) -> NDArray[Any]:
         filled = len(column)

@@ -102,7 +102,7 @@ def to_numbers(cells: pd.Series, *, where: Where, decimal: str = ".", human: boo
     if pd.api.types.is_bool_dtype(cells):
         raise InputError(f"a number in column {cells.name!r}", repr(bool(cells.iloc[0])), where=where(0))
     if pd.api.types.is_numeric_dtype(cells):
-        return cells.to_numpy(dtype=np.float64, na_value=np.nan, copy=True)  # so that the piece can be freed
+        return cells.to_numpy(dtype=np.float64, na_value=np.nan)
     values = np.full(len(cells), np.nan)
     for row, cell in enumerate(cells):
         value = to_number(cell, decimal=decimal, human=human)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -11,6 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mixlaw.logs.growing import Growing
+
+_SAMPLE = 400
 _MISSING = type(None)
 _PLAIN = frozenset({int, float, _MISSING})
 
@@ -21,11 +25,13 @@ class Records:
 
     Attributes:
         length: rows so far.
-        blocks: column -> (first row, cells) of each block that has it.
+        rows: the columns.
+        first: some cells of each column, of the block where it first occurs.
     """
 
     length: int = 0
-    blocks: dict[str, list[tuple[int, NDArray[Any]]]] = field(default_factory=dict)
+    rows: Growing = field(default_factory=Growing)
+    first: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def add(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Append rows."""
@@ -33,27 +39,20 @@ class Records:
 
     def add_columns(self, columns: Mapping[str, NDArray[Any]], rows: int) -> None:
         """Append rows that are columns already."""
+        self.rows.append(pd.DataFrame(dict(columns), index=pd.RangeIndex(rows), copy=False))
         for name, cells in columns.items():
-            self.blocks.setdefault(name, []).append((self.length, cells))
+            if name not in self.first:
+                self.first[name] = cells[:_SAMPLE].copy()
         self.length += rows
 
-    def sample(self, rows: int = 400) -> pd.DataFrame:
+    def sample(self) -> pd.DataFrame:
         """For each column some cells of the block where it first occurs."""
-        first = {n: b[0][1][:rows] for n, b in self.blocks.items()}
-        size = max((len(c) for c in first.values()), default=0)
-        return pd.DataFrame({n: _padded(c, size) for n, c in first.items()})
+        size = max((len(c) for c in self.first.values()), default=0)
+        return pd.DataFrame({n: _padded(c, size) for n, c in self.first.items()})
 
     def frame(self, names: Sequence[str]) -> pd.DataFrame:
-        """The columns ``names`` over all rows, freed here as they are handed on."""
-        columns = {n: self._column(self.blocks.pop(n)) for n in names}
-        return pd.DataFrame(columns, index=pd.RangeIndex(self.length), copy=False)
-
-    def _column(self, blocks: list[tuple[int, NDArray[Any]]]) -> NDArray[Any]:
-        numeric = all(b.dtype == np.float64 for _, b in blocks)
-        column = np.full(self.length, np.nan) if numeric else np.full(self.length, None, dtype=object)
-        for start, cells in blocks:
-            column[start : start + len(cells)] = cells
-        return column
+        """The columns ``names`` over all rows, handed on."""
+        return self.rows.frame(names)
 
 
 def _padded(cells: NDArray[Any], size: int) -> NDArray[Any]:
@@ -80,7 +79,8 @@ def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, NDArray[Any]]:
             inner = [c if type(c) is dict else dict(_pairs(c)) if type(c) is list else {} for c in cells]
             columns.update({f"{key}/{name}": c for name, c in columns_of(inner).items()})
         else:
-            columns[str(key)] = np.fromiter(cells, dtype=object, count=len(cells))
+            plain = (json.dumps(c) if type(c) is list else c for c in cells)
+            columns[str(key)] = np.fromiter(plain, dtype=object, count=len(cells))
     return columns
 
 

@@ -87,7 +87,7 @@ class Accuracy:
     def __init__(self, menu: Menu, prior: Prior, goal: Inputs, misfit: Misfit | None = None) -> None:
         """Prepare Jacobians and covariances of the whole menu; memory grows with its rows squared."""
         self.menu, self.prior, self.goal = menu, prior, goal
-        misfit = misfit or Misfit()
+        self.misfit = misfit = misfit or Misfit()
         self.jacobian = log_jacobian(prior.law, prior.theta, menu.inputs)
         self.at_goal = log_jacobian(prior.law, prior.theta, goal)
         same = menu.run[:, None] == menu.run
@@ -100,6 +100,10 @@ class Accuracy:
         self._square = turned @ self.at_goal / len(goal)
         self._shared = turned @ self.to_goal.T / len(goal)
         self._floor = float(np.diag(self.of_goal).mean())
+
+    def judged_on(self, goal: Inputs) -> Accuracy:
+        """The same menu and prior with other candidate mixtures."""
+        return Accuracy(self.menu, self.prior, goal, self.misfit)
 
     def _pull(self, runs: Indices | Sequence[int]) -> tuple[Indices, Floats, Floats]:
         """Rows of a choice with the runs done, ``H`` (S, m, n) and what a shrunk fit leaves, (S, m, P)."""

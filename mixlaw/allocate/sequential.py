@@ -21,6 +21,8 @@ from mixlaw.laws.base import Floats
 
 DRAWS = 1024
 """Draws of surprises on which runs are compared; the second half is the first with its sign turned."""
+SETTLED = 1e-7
+"""Expected gain (nats) below which the decision counts as made."""
 TOLD = 16384
 """Draws on which the regret that is reported is averaged: a change of mind is a rare event."""
 
@@ -47,10 +49,13 @@ class Proposal:
     Attributes:
         before: expected regret of deciding now.
         steps: in order.
+        settled: no run is expected to change the decision, so that runs were chosen by what they take off the
+            variance at the candidates.
     """
 
     before: float
     steps: tuple[Step, ...]
+    settled: bool = False
 
     @property
     def runs(self) -> Indices:
@@ -134,7 +139,8 @@ def propose(accuracy: Accuracy, rng: np.random.Generator, *, count: int, budget:
     moved = np.broadcast_to(centre, (DRAWS, len(centre))).copy()
     told = np.broadcast_to(centre, (TOLD, len(centre))).copy()
     free = np.ones(len(cost), dtype=bool)
-    left, steps = budget, []
+    left, settled = budget, False
+    steps: list[Step] = []
     for made in range(count):
         fits = free if left is None else free & (cost <= left / (count - made) * (1 + 1e-12))
         if not fits.any():
@@ -142,6 +148,8 @@ def propose(accuracy: Accuracy, rng: np.random.Generator, *, count: int, budget:
                 f"a budget that buys {count} runs", f"{budget:.3g}, the cheapest run costs {cost.min():.3g}"
             )
         gain = _gains(belief, loss, moved, noise)
+        if gain.max() < SETTLED:
+            settled, gain = True, (belief.cross**2).mean(axis=(0, 2)) / belief.variance.mean(axis=0)
         worth = np.where(fits, gain / cost if left is None else gain, -np.inf)
         place = int(np.argmax(worth))
         step = belief.observe(place) * loss
@@ -151,7 +159,7 @@ def propose(accuracy: Accuracy, rng: np.random.Generator, *, count: int, budget:
         left = None if left is None else left - float(cost[place])
         regret = max(0.0, before - float(centre.min() - told.min(axis=1).mean()))
         steps.append(Step(int(belief.runs[place]), float(cost[place]), regret))
-    return Proposal(before, tuple(steps))
+    return Proposal(before, tuple(steps), settled)
 
 
 def _gains(belief: Belief, loss: Floats, moved: Floats, noise: Floats) -> Floats:
@@ -160,7 +168,7 @@ def _gains(belief: Belief, loss: Floats, moved: Floats, noise: Floats) -> Floats
     now = moved.min(axis=1).mean()
     gains = np.empty(scaled.shape[1])
     for first in range(0, len(gains), 64):
-        part = np.einsum("ds,srm->drm", noise, scaled[:, first : first + 64])
+        part = np.tensordot(noise, scaled[:, first : first + 64], axes=1)
         gains[first : first + 64] = now - (moved[:, None, :] + part).min(axis=2).mean(axis=0)
     return gains
 

@@ -18,37 +18,64 @@ if TYPE_CHECKING:
 
 _Runs = Annotated[
     Path | None,
-    typer.Argument(metavar="[RUNS]", help="Runs done already: they are the prior and are not bought again."),
+    typer.Argument(metavar="RUNS", help="Runs done already: they are the prior and are not bought again."),
 ]
-_Budget = Annotated[str | None, typer.Option("--flops", help="Budget in FLOPs, e.g. 1e21.")]
-_Hours = Annotated[str | None, typer.Option("--hours", help="Budget in the unit of --price, e.g. GPU-hours.")]
-_Price = Annotated[str | None, typer.Option("--price", help="Cost of one run by size: 60M=12,150M=40 (GPU-hours).")]
-_Sizes = Annotated[str | None, typer.Option("--sizes", help="Proxy sizes: 60M,150M,1B; 7B-A1B for 1B active.")]
+_Budget = Annotated[str | None, typer.Option("--flops", metavar="FLOPS", help="Budget in FLOPs, e.g. 1e21.")]
+_Hours = Annotated[
+    str | None, typer.Option("--hours", metavar="HOURS", help="Budget in the unit of --price, e.g. GPU-hours.")
+]
+_Price = Annotated[
+    str | None,
+    typer.Option("--price", metavar="SIZE=COST,...", help="Cost of one run by size: 60M=12,150M=40 (GPU-hours)."),
+]
+_Sizes = Annotated[
+    str | None, typer.Option("--sizes", metavar="SIZE,...", help="Proxy sizes: 60M,150M,1B; 7B-A1B for 1B active.")
+]
 _PerParam = Annotated[
-    str, typer.Option("--tokens-per-param", help="Tokens per parameter; several (5,10,20) are checkpoints of one run.")
+    str,
+    typer.Option(
+        "--tokens-per-param",
+        metavar="RATIO,...",
+        help="Tokens per parameter; several (5,10,20) are checkpoints of one run.",
+    ),
 ]
 _Tokens = Annotated[
-    str | None, typer.Option("--tokens", help="Tokens by size instead: 60M=1B/3B,150M=6B (slash: checkpoints).")
+    str | None,
+    typer.Option(
+        "--tokens", metavar="SIZE=TOKENS,...", help="Tokens by size instead: 60M=1B/3B,150M=6B (slash: checkpoints)."
+    ),
 ]
-_TargetParams = Annotated[str | None, typer.Option("--target-params", help="Size of the run to predict, e.g. 7B.")]
-_TargetTokens = Annotated[str | None, typer.Option("--target-tokens", help="Its tokens, e.g. 150B.")]
+_TargetParams = Annotated[
+    str | None, typer.Option("--target-params", metavar="SIZE", help="Size of the run to predict, e.g. 7B.")
+]
+_TargetTokens = Annotated[str | None, typer.Option("--target-tokens", metavar="TOKENS", help="Its tokens, e.g. 150B.")]
 _Strategy = Annotated[
-    str, typer.Option("--strategy", help="optimal, uniform, equal-flops, pyramid, hourglass, ends or top.")
+    str,
+    typer.Option("--strategy", metavar="NAME", help="optimal, uniform, equal-flops, pyramid, hourglass, ends or top."),
 ]
-_Design = Annotated[str, typer.Option("--design", help="Dirichlet draws: dense, sparse or both.")]
-_Incumbent = Annotated[str | None, typer.Option("--incumbent", help="Mixture in use: web=0.6,... or a file.")]
+_Design = Annotated[str, typer.Option("--design", metavar="KIND", help="Dirichlet draws: dense, sparse or both.")]
+_Incumbent = Annotated[
+    str | None, typer.Option("--incumbent", metavar="MIXTURE", help="Mixture in use: web=0.6,... or a file.")
+]
 _Prior = Annotated[
-    Path | None, typer.Option("--prior", help="Fit file to take the law from; default: RUNS, or a default prior.")
+    Path | None,
+    typer.Option("--prior", metavar="FIT", help="Fit file to take the law from; default: RUNS, or a default prior."),
 ]
 _Nested = Annotated[bool, typer.Option("--nested", help="Sizes share mixtures; says whether that helps.")]
-_Next = Annotated[int, typer.Option("--next", min=0, help="With RUNS: propose so many runs to make next.")]
+_Next = Annotated[int, typer.Option("--next", metavar="N", min=0, help="With RUNS: propose so many runs to make next.")]
 _Replay = Annotated[
     bool, typer.Option("--replay", help="Judge the strategies on RUNS: buy from it, refit, score its largest size.")
 ]
-_Seeds = Annotated[int, typer.Option("--seeds", min=1, help="With --replay: repetitions.")]
-_Budgets = Annotated[str, typer.Option("--budgets", help="With --replay: shares of the FLOPs of the fitting runs.")]
-_Below = Annotated[str | None, typer.Option("--below", help="With --replay: leave out sizes from here on, e.g. 900M.")]
-_Strategies = Annotated[str | None, typer.Option("--strategies", help="With --replay: names; all if left out.")]
+_Seeds = Annotated[int, typer.Option("--seeds", metavar="N", min=1, help="With --replay: repetitions.")]
+_Budgets = Annotated[
+    str, typer.Option("--budgets", metavar="SHARE,...", help="With --replay: shares of the FLOPs of the fitting runs.")
+]
+_Below = Annotated[
+    str | None, typer.Option("--below", metavar="SIZE", help="With --replay: leave out sizes from here on, e.g. 900M.")
+]
+_Strategies = Annotated[
+    str | None, typer.Option("--strategies", metavar="NAME,...", help="With --replay: names; all if left out.")
+]
 
 
 def allocate_budget(
@@ -242,6 +269,8 @@ def _propose(
         out.show(render.proposal_table(proposal, runs, request.unit), aside=str(output) == "-")
     _write(plan, output, content)
     out.remark(f"law: {plan.prior.text}")
+    if proposal.settled:
+        out.remark("settled: no run is expected to change the decision; these lower the variance at its rivals most")
 
 
 def _write(plan: Plan, output: Path | None, content: dict[str, object]) -> None:

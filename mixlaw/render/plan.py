@@ -98,11 +98,11 @@ def _outcome(outcome: Outcome) -> dict[str, float]:
 
 def proposal_table(proposal: Proposal, runs: Sequence[PlannedRun], unit: str) -> Table:
     """The runs to make next, with the regret that is expected to be left after each."""
-    rows = [("now", "", "", "", significant(proposal.before, 2))]
+    rows = [("now", "", "", "", significant(proposal.before, 3))]
     for run, step in zip(runs, proposal.steps, strict=True):
         shares = sorted(run.mixture.items(), key=lambda item: -item[1])[:3]
         rows.append((run.name, run.origin, ", ".join(f"{n} {s:.2f}" for n, s in shares), cost_text(step.cost, unit),
-                     significant(step.regret, 2)))  # fmt: skip
+                     significant(step.regret, 3)))  # fmt: skip
     return table("Run next", ["name", "mixture", "largest shares", unit, "regret left (nats)"], rows, left=3)
 
 

@@ -8,8 +8,8 @@ import pytest
 from mixlaw.allocate.designs import DesignOptions
 from mixlaw.allocate.earlier import done_of, prior_of_runs
 from mixlaw.allocate.exchange import ExchangeOptions
-from mixlaw.allocate.next_runs import next_runs
-from mixlaw.allocate.plan import PlanRequest, make_plan
+from mixlaw.allocate.next_runs import contenders, next_runs
+from mixlaw.allocate.plan import PlanRequest, Stage, make_plan
 from mixlaw.errors import InputError
 from mixlaw.runs import RunTable
 
@@ -63,3 +63,17 @@ def test_next_runs_are_the_same_for_the_same_seed(request_for: PlanRequest, smal
     _, second = next_runs(quick, 3, done=done, prior=prior)
     assert first == second
     assert np.all(plan.menu.size[first.runs] >= 0)
+
+
+def test_the_rivals_hold_the_best_mixture_and_are_allowed(request_for: PlanRequest, small_runs: RunTable) -> None:
+    quick = replace(request_for, designs=DesignOptions(count=30))
+    prior = prior_of_runs(small_runs, quick.names)
+    assert prior is not None
+    stage = Stage.of(quick, prior=prior, done=done_of(small_runs, quick.names))
+    rivals = contenders(stage)
+    loss = prior.law.predict(prior.theta, rivals).mean(axis=0)
+    before = prior.law.predict(prior.theta, stage.accuracy.goal).mean(axis=0)
+    region = quick.region(quick.target.tokens)
+    assert loss.min() <= before.min()
+    assert max(region.violation(m) for m in rivals.shares) <= 1e-9
+    assert (np.abs(rivals.shares - rivals.shares[np.argmin(loss)]).max(axis=1) < 0.2).sum() >= 5

@@ -51,6 +51,7 @@ def test_each_run_lowers_the_expected_regret(known: Accuracy) -> None:
     assert len(set(proposal.runs.tolist())) == 4
     assert left[-1] < left[0] and min(left) >= 0
     assert not known.menu.done[proposal.runs].any()
+    assert not proposal.settled
 
 
 def test_a_budget_is_kept_and_buys_more_than_a_random_choice(known: Accuracy) -> None:
@@ -78,6 +79,7 @@ def test_a_decision_that_is_clear_needs_no_run(known: Accuracy) -> None:
 
     known.prior = replace(known.prior, law=Clear())  # type: ignore[arg-type]
     proposal = propose(known, np.random.default_rng(0), count=1)
+    assert proposal.settled
     assert proposal.before == pytest.approx(0, abs=1e-9)
     assert proposal.steps[0].regret == pytest.approx(0, abs=1e-9)
 

@@ -30,9 +30,9 @@ class Doubt(Enum):
 
 @dataclass(frozen=True)
 class Flag:
-    """One doubt, and what it was raised for."""
+    """One doubt, a member of an enum of definitions, and what it was raised for."""
 
-    doubt: Doubt
+    doubt: Enum
     detail: str = ""
 
     @property

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from mixlaw import flags
 
 
 class Doubt(Enum):
@@ -42,17 +43,8 @@ class Doubt(Enum):
     FEW_POINTS = "no more readings than parameters of the law: it interpolates"
 
 
-@dataclass(frozen=True)
-class Flag:
-    """One doubt, and what it was raised for."""
-
-    doubt: Doubt
-    detail: str = ""
-
-    @property
-    def name(self) -> str:
-        """Name in files and tables, as in ``tolerance-idle``."""
-        return self.doubt.name.lower().replace("_", "-")
+class Flag(flags.Flag):
+    """One doubt about an answer; as text it carries its definition."""
 
     def __str__(self) -> str:
         """Name, what it was raised for, and the definition."""

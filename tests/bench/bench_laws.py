@@ -17,10 +17,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from mixlaw.dataset import Dataset, inputs_of
+from mixlaw.dataset import inputs_of
 from mixlaw.errors import MixlawError
-from mixlaw.fit import Fit, FitOptions, fit_law
+from mixlaw.fit import FitOptions
+from mixlaw.fits import FitSet
+from mixlaw.fitting import AUTO, Request, fit_table
 from mixlaw.laws import LAWS
+from mixlaw.logs import read_runs
 from mixlaw.runs import RunTable
 from mixlaw.solver import SolverOptions
 
@@ -40,21 +43,7 @@ EARLIER = {
 
 def apple() -> RunTable:
     """Seven SlimPajama domains, eight targets, four sizes."""
-    raw = pd.read_csv(DATA / "apple_dmsl" / "dmsl_llm_slimpajama.csv")
-    weights = [c for c in raw if c.startswith("weight_")]
-    losses = [c for c in raw if c.endswith("_loss")]
-    key = raw[weights].round(6).astype(str).agg("|".join, axis=1) + raw["model_size"].astype(str)
-    new = (key != key.shift()) | (raw["n_tokens"] < raw["n_tokens"].shift())
-    frame = pd.DataFrame(
-        {
-            "run": "r" + new.cumsum().astype(str),
-            "tokens": raw["n_tokens"],
-            "params": raw["model_size"],
-            **{"mix/" + c.removeprefix("weight_"): raw[c] for c in weights},
-            **{"loss/" + c.removesuffix("_loss"): raw[c] for c in losses},
-        }
-    )
-    return RunTable.from_frame(frame)
+    return read_runs(DATA / "apple_dmsl" / "dmsl_llm_slimpajama.csv")
 
 
 def pile() -> RunTable:
@@ -91,16 +80,11 @@ def tests(*, inner: bool) -> Iterator[tuple[str, RunTable, list[RunTable]]]:
     yield "5Mix 70M+160M -> 305M", five.select(size5 < 1e8), [five.select(size5 > 1e8)]
 
 
-def error(fits: tuple[Fit, ...], table: RunTable) -> float:
+def error(fits: FitSet, table: RunTable) -> float:
     """Mean relative error at the last checkpoint of each run, mean over targets, per cent."""
     last = table.last()
     inputs = inputs_of(last)
-    found = []
-    for fit in fits:
-        y = last.loss(fit.target)
-        seen = np.isfinite(y)
-        found.append(np.mean(np.abs(fit.predict(inputs)[seen] / y[seen] - 1)))
-    return 100 * float(np.mean(found))
+    return 100 * float(np.mean([np.nanmean(np.abs(fits.value(t, inputs) / last.loss(t) - 1)) for t in fits.targets]))
 
 
 def say(line: str) -> None:
@@ -121,23 +105,24 @@ def main() -> None:
     options = FitOptions(starts=given.starts, seed=given.seed, solver=SolverOptions(ridge=given.ridge))
     column = 0
     for title, train, held in tests(inner=given.inner):
-        data = Dataset.build(train, options.selection)
-        say(f"\n{title}: {len(train.runs)} runs, {len(data)} rows, {len(data.targets)} targets")
+        say(f"\n{title}: {len(train.runs)} runs, {len(train.targets)} targets")
         say(f"{'law':<18}{'form':<24}{'error %':>16}{'earlier':>14}{'seconds':>9}{'agree':>7}{'training %':>12}")
-        for name in given.laws or LAWS:
+        for name in given.laws or (AUTO, *LAWS):
             begin = time.perf_counter()
             try:
-                fits = fit_law(LAWS[name], data, options)
+                fits = fit_table(train, Request((name,), options))
             except MixlawError as problem:
                 say(f"{name:<18}skipped: {problem}")
                 continue
             seconds = time.perf_counter() - begin
             errors = " / ".join(f"{error(fits, table):.2f}" for table in held)
             before = EARLIER[name][column : column + len(held)] if name in EARLIER and not given.inner else ()
-            agree = float(np.mean([f.agreeing for f in fits]))
-            residual = 100 * float(np.mean([f.residual for f in fits]))
+            single = [m.fit for members in fits.members.values() for m in members]
+            agree = float(np.mean([f.agreeing for f in single]))
+            residual = 100 * float(np.mean([f.residual for f in single]))
+            form = single[0].form if name != AUTO else f"{len(next(iter(fits.members.values())))} laws"
             earlier = " / ".join(f"{b:.2f}" for b in before)
-            say(f"{name:<18}{fits[0].form:<24}{errors:>16}{earlier:>14}{seconds:>9.1f}{agree:>7.0%}{residual:>12.2f}")
+            say(f"{name:<18}{form:<24}{errors:>16}{earlier:>14}{seconds:>9.1f}{agree:>7.0%}{residual:>12.2f}")
         column += len(held)
 
 

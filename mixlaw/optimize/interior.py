@@ -24,6 +24,7 @@ _STEPS = 150
 _LOOSE, _TIGHT = 1e-6, 1e-10
 _LAST_STEPS = 6
 _RELEASES = 6
+_SNAP = 1e-2
 _NEWTON_STEPS = 12
 
 
@@ -218,7 +219,10 @@ class _Path:
     def _along(self, active: NDArray[np.bool_]) -> Floats:
         """Newton steps with some rows held as equalities; returns the price of every row, shape (m',)."""
         moves = movements(np.vstack([self.still, self.matrix[active]]))
-        self.h = self.region.snapped(self.h, active)
+        origin, self.h = self.h, self.region.snapped(self.h, active)
+        if not np.abs(self.h - origin).max() < _SNAP:  # rows that contradict each other
+            self.h = origin
+            return np.where(active, -np.inf, 0.0)
         for _ in range(_NEWTON_STEPS):
             _, slope = self.function.gradient(self.h[None])
             self.hessian = self.function.hessian(self.h)

@@ -61,8 +61,10 @@ class Region:
             raise InfeasibleError("constraints that some mixture satisfies", explain(constraints, rows))
         if margin < EXACT:
             implied = _implied(matrix, limit)
-            still = np.vstack([still, matrix[implied]])
+            still = np.vstack([np.ones(len(origin)), matrix[implied]])
             _, centre = _inside(centre, movements(still), matrix[~implied], limit[~implied])
+            implied = implied | (limit - matrix @ centre <= ROUNDING)
+            still = np.vstack([np.ones(len(origin)), matrix[implied]])
         centre = _analytic_centre(centre, movements(still), matrix[~implied], limit[~implied])
         return cls(constraints, rows, implied, centre)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -190,7 +190,35 @@ class RunTable:
             if path.suffix == ".parquet":
                 self.to_frame().to_parquet(temporary, index=False)
             else:
-                self.to_frame().to_csv(temporary, index=False)
+                with temporary.open("w", encoding="utf-8", newline="") as file:
+                    file.writelines(csv_text(self.to_frame()))
+
+
+def csv_text(frame: pd.DataFrame, *, rows: int = 20_000) -> Iterator[str]:
+    """A frame as CSV text, some rows at a time: what ``frame.to_csv(index=False)`` gives, several times faster."""
+    yield ",".join(_texts(pd.Series(frame.columns, dtype=object))) + "\n"
+    for start in range(0, len(frame), rows):
+        piece = frame.iloc[start : start + rows]
+        yield "\n".join(map(",".join, zip(*(_texts(piece[c]) for c in piece), strict=True))) + "\n"
+
+
+def _texts(column: pd.Series) -> list[str]:
+    """Cells as text with all digits, "" for a missing one; values that repeat are written once."""
+    codes, values = pd.factorize(column)
+    write = repr if column.dtype == np.float64 else _quoted
+    if column.dtype == np.float64 and 2 * len(values) > len(column):
+        numbers = column.to_numpy()
+        texts = list(map(repr, numbers.tolist()))
+        for row in np.flatnonzero(np.isnan(numbers)):
+            texts[row] = ""
+        return texts
+    texts = np.array([*map(write, values.tolist()), ""], dtype=object)
+    return list(texts[codes])
+
+
+def _quoted(value: object) -> str:
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if re.search(r'[",\r\n]', text) else text
 
 
 def _check_columns(frame: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from mixlaw.errors import InputError
-from mixlaw.runs import Repairs, RunTable
+from mixlaw.runs import Repairs, RunTable, csv_text
 from mixlaw.units import Unit
 
 
@@ -139,3 +139,19 @@ def test_fingerprint_follows_the_numbers() -> None:
     assert RunTable.from_frame(frame()).fingerprint == table.fingerprint
     assert RunTable.from_frame(frame(loss__web=[3.5, 3.25, 3.7500000001])).fingerprint != table.fingerprint
     assert RunTable.from_frame(frame(run=["a", "a", "c"])).fingerprint != table.fingerprint
+
+
+def test_text_of_a_table_is_that_of_pandas(rng: np.random.Generator) -> None:
+    numbers = rng.standard_normal(60) * 10.0 ** rng.integers(-20, 20, 60)
+    numbers[:6] = [np.nan, np.inf, -np.inf, 0.0, 1e16, 3145728000.0]
+    names = ["plain", 'with "quotes"', "a, b", "two\nlines", "", None, "ü"]
+    made = pd.DataFrame(
+        {
+            "run": [names[i % 7] for i in range(60)],
+            "loss/x, y": numbers,
+            "params": np.repeat([1e6, 410e6, np.nan], 20),
+            "meta/count": np.arange(60),
+            "meta/kind": pd.Categorical(["p", "q", None] * 20),
+        }
+    )
+    assert "".join(csv_text(made, rows=7)) == made.to_csv(index=False)

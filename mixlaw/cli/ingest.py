@@ -137,6 +137,7 @@ def _list(sources: list[Path], options: IngestOptions, json: bool) -> None:
 def _hand_out(table: RunTable, report: Report, output: Path | None, report_file: Path | None, json: bool) -> None:
     from mixlaw.files import to_json, write_text
     from mixlaw.logs.sheet import beginning
+    from mixlaw.runs import csv_text
 
     remarks(report.lines())
     if report.template and report.from_logs:
@@ -147,6 +148,6 @@ def _hand_out(table: RunTable, report: Report, output: Path | None, report_file:
         table.write(output)
         remark(f"wrote {output}")
     elif not json:
-        write_result(table.to_frame().to_csv(index=False))
+        write_result("".join(csv_text(table.to_frame())))
     if json:
         write_json(report.to_mapping())

@@ -106,12 +106,7 @@ def widen(
     if not named.all():
         skipped += (Skip("no metric name", int((~named).sum()), f"{source.name}, line {lines[~named][0]}"),)
     frame, lines = frame[named].reset_index(drop=True), lines[named]
-    codes, found = pd.factorize(frame[long.metric].astype(str))
-    metrics = [f"{m}/{long.measure}" if long.measure else str(m) for m in found]
-    wide = frame.drop(columns=[long.metric, long.value])
-    cells = frame[long.value].astype(object)
-    spread = {m: cells.where(codes == i, None) for i, m in enumerate(metrics) if m not in wide}
-    wide = pd.concat([wide, pd.DataFrame(spread)], axis=1)
+    wide = _spread(frame, long)
     plan = recognise(wide, options, paired=False)
     content = canonical(wide, plan.used, where=rows_where(source.name, lines), decimal=decimal)
     yield Part(
@@ -125,3 +120,17 @@ def widen(
         skipped=skipped,
         table=True,
     )
+
+
+def _spread(frame: pd.DataFrame, long: Long) -> pd.DataFrame:
+    """A column for each metric, with the value of each row in the column of its metric."""
+    codes, found = pd.factorize(frame[long.metric].astype(str))
+    wide = frame.drop(columns=[long.metric, long.value]).astype(object)
+    cells = frame[long.value].astype(object)
+    columns: dict[str, pd.Series] = {}
+    for i, metric in enumerate(found):
+        name = f"{metric}/{long.measure}" if long.measure else str(metric)
+        values = cells.where(codes == i, None)
+        columns[name] = wide[name].where(wide[name].notna(), values) if name in wide else values
+    rest = wide.drop(columns=[n for n in columns if n in wide])
+    return pd.concat([rest, pd.DataFrame(columns, index=frame.index)], axis=1)

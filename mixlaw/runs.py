@@ -212,8 +212,8 @@ def _texts(column: pd.Series) -> list[str]:
         for row in np.flatnonzero(np.isnan(numbers)):
             texts[row] = ""
         return texts
-    texts = np.array([*map(write, values.tolist()), ""], dtype=object)
-    return list(texts[codes])
+    written = np.array([*map(write, values.tolist()), ""], dtype=object)
+    return list(written[codes])
 
 
 def _quoted(value: object) -> str:

@@ -1,7 +1,7 @@
 """The evidence: buy runs from a table that is there already, refit, and score the size that was held out.
 
-``optimal`` is replayed as it is meant to be used: a first part of the budget is planned from the default prior, the
-rest from a fit to the runs of the first part. Held-out losses are seen by the score alone.
+``optimal`` plans the whole budget from the default prior, as the command does; ``optimal-in-rounds`` plans a first part
+so and the rest from a fit to the runs of the first part. Held-out losses are seen by the score alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mixlaw.allocate.exchange import ExchangeOptions, best_runs, flat, random_or
 from mixlaw.allocate.menu import Indices, Menu
 from mixlaw.allocate.prior import Prior, default_prior, spread_of
 from mixlaw.allocate.sizes import FLOPS_PER_PARAMETER_AND_TOKEN
-from mixlaw.allocate.strategies import AT_ONCE, OPTIMAL, REPLAYED, fill, shape
+from mixlaw.allocate.strategies import IN_ROUNDS, OPTIMAL, REPLAYED, fill, shape
 from mixlaw.dataset import Dataset, Selection, inputs_of
 from mixlaw.errors import InputError, UsageError
 from mixlaw.fit import FitOptions, fit_law
@@ -41,8 +41,7 @@ class ReplayOptions:
         strategies: names.
         seeds: repetitions.
         seed: of the first.
-        first_round: share of the budget that ``optimal`` spends before it fits and plans the rest. Chosen, with
-            two rounds over one, by a replay that predicts the 680M runs of the public table from the two sizes below.
+        first_round: share of the budget that ``optimal-in-rounds`` spends before it fits and plans the rest.
         fit: how to refit.
         exchange: how long ``optimal`` looks.
     """
@@ -218,9 +217,9 @@ class Bench:
     ) -> tuple[Indices, Accuracy]:
         """Runs that a strategy buys, and the expectations it ends with; named shapes draw their runs at random."""
         menu = self.menu
-        if strategy == OPTIMAL:
+        if strategy == IN_ROUNDS:
             return self._two_rounds(rng, budget, options)
-        if strategy == AT_ONCE:
+        if strategy == OPTIMAL:
             return best_runs(self.accuracy, rng, budget=budget, options=options.exchange), self.accuracy
         counts = fill(shape(strategy, menu.prices), menu.prices, menu.stock, budget=budget)
         return flat(slots_of(menu, counts, random_order(menu, rng), nested=False)), self.accuracy

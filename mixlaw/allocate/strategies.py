@@ -12,7 +12,7 @@ from mixlaw.errors import InputError, UsageError
 from mixlaw.laws.base import Floats
 
 OPTIMAL = "optimal"
-AT_ONCE = "optimal-at-once"
+IN_ROUNDS = "optimal-in-rounds"
 LEVELS = (0, 1, 2, 4)
 """Relative numbers of runs that an optimal plan tries at each size."""
 MOST_SHAPES = 256
@@ -35,8 +35,8 @@ SHAPES: dict[str, Callable[[Floats], list[float]]] = {
 
 STRATEGIES = (OPTIMAL, *SHAPES)
 """What a plan may follow."""
-REPLAYED = (OPTIMAL, AT_ONCE, *SHAPES)
-"""What a replay compares: there ``optimal`` buys in two rounds, the second planned from a fit to the first."""
+REPLAYED = (IN_ROUNDS, OPTIMAL, *SHAPES)
+"""What a replay compares: also ``optimal`` in two rounds, the second planned from a fit to the first."""
 
 
 def shape(name: str, prices: Floats) -> Floats:

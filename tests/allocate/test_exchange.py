@@ -70,14 +70,16 @@ def test_exchange_is_as_good_as_a_design_library() -> None:
     place = [int(np.argmin(((points - row) ** 2).sum(axis=1))) for row in design]
     x = Quadratic().design(accuracy.menu.inputs)
     theirs = np.einsum("ip,pq,iq->i", x, np.linalg.inv(x[place].T @ x[place]), x).mean()
-    order = random_order(accuracy.menu, np.random.default_rng(0))
-    ours = exchange(accuracy, slots_of(accuracy.menu, np.array([9]), order, nested=False),
-                    np.random.default_rng(1), trials=1500)  # fmt: skip
-    assert accuracy.criterion(flat(ours)) <= theirs * 1.02  # ours may not repeat a point, theirs may
+    ours = []
+    for seed in range(8):  # exchange ends in a local optimum: take the best of a few starts
+        rng = np.random.default_rng(seed)
+        slots = slots_of(accuracy.menu, np.array([9]), random_order(accuracy.menu, rng), nested=False)
+        ours.append(accuracy.criterion(flat(exchange(accuracy, slots, rng, trials=1500))))
+    assert min(ours) <= theirs * 1.001
 
 
 def test_exchange_finds_the_best_of_all_choices(accuracy: Accuracy) -> None:
-    """Two runs of the smallest and four of the largest size, of six mixtures each: all 990 choices tried."""
+    """Two runs of the smallest and four of the largest size, of six mixtures each: all 225 choices tried."""
     counts = np.array([2, 0, 4])
     menu = accuracy.menu
     small, large = menu.at(0), menu.at(2)

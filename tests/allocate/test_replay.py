@@ -5,13 +5,13 @@ import pytest
 
 from mixlaw.allocate.exchange import ExchangeOptions
 from mixlaw.allocate.replay import Bench, Replay, ReplayOptions, replay
-from mixlaw.allocate.strategies import AT_ONCE, OPTIMAL
+from mixlaw.allocate.strategies import IN_ROUNDS, OPTIMAL
 from mixlaw.errors import InputError, UsageError
 from mixlaw.fit import FitOptions
 from mixlaw.runs import RunTable
 
 OPTIONS = ReplayOptions(
-    budgets=(0.3,), strategies=(OPTIMAL, AT_ONCE, "uniform"), seeds=2, fit=FitOptions(starts=3),
+    budgets=(0.3,), strategies=(OPTIMAL, IN_ROUNDS, "uniform"), seeds=2, fit=FitOptions(starts=3),
     exchange=ExchangeOptions(trials=60, early=10, finalists=1),
 )  # fmt: skip
 

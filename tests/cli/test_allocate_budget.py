@@ -165,7 +165,7 @@ def test_a_budget_that_buys_nothing_is_an_input_error(here: Path, capsys: pytest
 
 @pytest.mark.data
 def test_replay_of_the_public_table(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two seeds at a tenth of the FLOPs: two rounds of optimal against a pyramid (20 seeds: see the README)."""
+    """Two seeds at a tenth of the FLOPs: optimal against equal FLOPs (more seeds: see the README)."""
     table = shared / "apple_dmsl" / "dmsl_llm_slimpajama.csv"
     words = ["--replay", "--seeds", "2", "--budgets", "0.1", "--strategies", "optimal,equal-flops", "--json"]
     assert allocate(str(table), *words) == 0

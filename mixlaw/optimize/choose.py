@@ -91,7 +91,8 @@ def choose(fits: FitSet, request: Request | None = None, *, progress: Callable[[
     judged = standings(found.surface, proposal, baselines)
     for name, share in baselines.items():
         judged[name] = replace(judged[name], allowed=_allowed(found, share))
-    keep = "incumbent" in judged and judged["incumbent"].tie and judged["incumbent"].allowed
+    current = judged.get("incumbent")
+    keep = current is not None and current.allowed and (current.tie or current.ahead)
     noise = run_noise(fits, found.surface, proposal)
     mixture = baselines["incumbent"] if keep else proposal
     choice = Choice(

@@ -13,7 +13,7 @@ from mixlaw.laws.base import Floats
 from mixlaw.optimize.surface import Surface
 
 SURE = 0.95
-"""Probability of beating a baseline below which the two are called a tie."""
+"""Probability of being better from which one of two mixtures is called better; below it they are a tie."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,13 @@ class Standing:
 
     @property
     def tie(self) -> bool:
-        """Whether the proposal is not surely better."""
-        return self.beaten < SURE
+        """Whether neither is surely better."""
+        return 1 - SURE < self.beaten < SURE
+
+    @property
+    def ahead(self) -> bool:
+        """Whether this mixture is surely better than the proposal (which penalties or limits hold back)."""
+        return self.beaten <= 1 - SURE
 
 
 def standings(surface: Surface, proposal: Floats, baselines: Mapping[str, Floats]) -> dict[str, Standing]:

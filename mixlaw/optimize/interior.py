@@ -185,6 +185,9 @@ class _Path:
         active = self.prices > self._slack(self.h) * self.scale
         if self.tolerance == _TIGHT:
             active = self._polish(active)
+        lower, upper = self.region.constraints.lower, self.region.constraints.upper
+        self.h = np.where(np.abs(self.h - lower) < ROUNDING, lower, self.h)
+        self.h = np.where(np.abs(self.h - upper) < ROUNDING, upper, self.h)
         self._look()
         prices = np.where(active, self.prices, 0.0)
         return Optimum(self.h, self.value, prices, self.hessian, self._stationarity(prices) / self.scale, steps)

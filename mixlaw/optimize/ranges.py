@@ -39,7 +39,8 @@ def ranges(function: Function, region: Region, optimum: Optimum, noise: float) -
     out = {}
     for index, name in enumerate(region.domains):
         low, high = (_walk(function, region, optimum, index, sign, noise) for sign in (-1.0, 1.0))
-        out[name] = Range(min(low, optimum.mixture[index]), max(high, optimum.mixture[index]))
+        here = float(optimum.mixture[index])
+        out[name] = Range(min(low, here), max(high, here))
     return out
 
 

@@ -18,7 +18,7 @@ from mixlaw.optimize.objective import Limit
 from mixlaw.optimize.region import Region
 from mixlaw.optimize.request import Request
 from mixlaw.optimize.solver import finish, solve
-from mixlaw.optimize.sparse import fewest
+from mixlaw.optimize.sparse import ACTIVE, fewest
 from mixlaw.optimize.surface import Surface
 
 
@@ -82,7 +82,7 @@ def search(
         return within(bounds, function, lambda what, last: one(where, what, near if last is None else last))
 
     optimum, prices = whole(region, start)
-    if request.max_active is not None and (optimum.mixture > 0).sum() > request.max_active:
+    if request.max_active is not None and (optimum.mixture > ACTIVE).sum() > request.max_active:
         best = optimum.mixture
         region, _ = fewest(region.constraints, request.max_active, optimum, lambda where: whole(where, best)[0])
         optimum, prices = whole(region, best)

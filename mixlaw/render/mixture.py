@@ -56,11 +56,18 @@ def standing_table(choice: Choice) -> Table:
             rows.append((*row, "", "", ""))
             continue
         low, _, high = (-q for q in reversed(found.regret))
-        verdict = "not allowed" if not found.allowed else "tie" if found.tie else "beaten"
-        rows.append((*row, f"{low:+.4f} to {high:+.4f}", percent(found.beaten, 0), verdict))
+        rows.append((*row, f"{low:+.4f} to {high:+.4f}", percent(found.beaten, 0), _verdict(found)))
     title = f"Objective: {_objective_words(choice)}"
     columns = ["mixture", "value", "90 % interval", "proposal gains (90 %)", "P(gain)", "verdict"]
     return table(title, columns, rows)
+
+
+def _verdict(found: Standing) -> str:
+    if not found.allowed:
+        return "not allowed"
+    if found.ahead:
+        return "better"
+    return "tie" if found.tie else "beaten"
 
 
 def term_table(choice: Choice) -> Table:
@@ -112,7 +119,9 @@ def remarks(choice: Choice) -> Iterator[str]:
     near = choice.nearest
     yield f"nearest run: {near.run}, {near.distance:.2f} of the mixture away; best observed run: {choice.best_run}"
     yield f"within noise: moves that cost no more than the scatter of one run, {choice.noise:.2g} in the objective"
-    if choice.keep:
+    if choice.keep and choice.standings["incumbent"].ahead:
+        yield "recommended: keep the incumbent; by the objective alone it is better than the proposal"
+    elif choice.keep:
         yield "recommended: keep the incumbent; the proposal is a tie with it"
     elif "incumbent" in choice.baselines and choice.standings["incumbent"].tie:
         yield "recommended: the proposal; it is a tie with the incumbent, but the incumbent breaks a constraint"

@@ -157,3 +157,21 @@ def test_front_is_monotone_and_drawn(fits: FitSet, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed")
     draw_front(front, tmp_path / "front.png", {"proposal": (1.0, 2.0)})
     assert (tmp_path / "front.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_sparse_mixture_with_a_penalty_is_written(fits: FitSet) -> None:
+    natural = Mixture({"web": 0.7, "code": 0.2, "math": 0.1})
+    choice = choose(fits, Request(Scale(1e9, 2e10), natural=natural, kl=0.05, max_active=2))
+    content = yaml.safe_load(render.mixture_file(choice, []))
+    assert sum(share > 0 for share in content["mixture"].values()) == 2
+
+
+def test_baseline_that_a_penalty_keeps_out_of_reach_is_called_better(fits: FitSet) -> None:
+    best = Mixture.from_vector(DOMAINS, choose(fits, Request(Scale(1e9, 2e10))).proposal)
+    natural = Mixture({"web": 0.05, "code": 0.05, "math": 0.9})
+    choice = choose(fits, Request(Scale(1e9, 2e10), natural=natural, kl=50.0, incumbent=best))
+    assert choice.standings["incumbent"].ahead
+    assert choice.keep
+    assert "recommended: keep the incumbent; by the objective alone it is better than the proposal" in list(
+        render.remarks(choice)
+    )

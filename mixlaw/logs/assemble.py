@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
@@ -224,10 +224,17 @@ class Assembly:
         )
         self.report.merged += before - len(table)
         self.report.table(table)
-        self.report.note(*_train_loss_note(table), *_drift_note(table))
         self.report.assumed = [t for t in table.targets if t not in units and t not in table.units]
+        self.report.note(*_train_loss_note(table), *_drift_note(table))
+        self.report.note(*_low_loss_note(table, self.report.assumed))
         note_lacking(table, self.report, sheet)
         return table
+
+
+def _low_loss_note(table: RunTable, assumed: Sequence[str]) -> list[str]:
+    """The remark on losses that are too low for nats per token, where nothing states the unit."""
+    low = [t for t in assumed if np.nanmax(table.loss(t), initial=0.0) < 1]
+    return [f"losses below 1 of {shorten(low, 6)} may be bits per byte: declare the unit with --unit"] if low else []
 
 
 def _drift_note(table: RunTable) -> list[str]:

@@ -15,7 +15,7 @@ def parse(text: str | bytes) -> Any:
     """Parse JSON, with NaN and Infinity as Python writes them; None for text that is no JSON."""
     try:
         return json.loads(text)
-    except json.JSONDecodeError:
+    except (json.JSONDecodeError, RecursionError):
         return None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mixlaw.units import Unit
 
@@ -44,6 +44,7 @@ _NOT_A_LOSS = re.compile(
     r"lower(?:_\d+)?|upper(?:_\d+)?|tokens_(?:lower|upper)_\d+|min|max|count|num|weight|spike\w*)",
     re.IGNORECASE,
 )
+_IN_NATS = re.compile(r"[\s_]+\(?nats?(?:[/_ ](?:per[_ ])?token)?\)?$", re.IGNORECASE)
 _NOT_PER_TOKEN = re.compile(r"(?:.*[/_.\s])?(?:word|byte)", re.IGNORECASE)
 _STDERR = re.compile(r".*(?:stderr|_std|_se|_ci|num_bytes|num_tokens|num_examples)(?:$|[,/_\s].*)", re.IGNORECASE)
 
@@ -81,6 +82,9 @@ def metric(name: str) -> Metric | None:
         None for a name that is no loss, perplexity or score.
     """
     name = re.sub(r"(?<=[a-z@\d]),[\w\-]+$", "", name.strip())  # the filter of lm-evaluation-harness: acc,none
+    if in_words := _IN_NATS.search(name):
+        stated = metric(name[: in_words.start()])
+        return stated and replace(stated, unit=stated.unit or Unit.NATS)
     if re.fullmatch(r"(loss|bench|meta)/.+", name) and not _STDERR.fullmatch(name):
         return _TRAINING if _TRAIN.fullmatch(name) else Metric(name, name, name)
     if _TRAIN.fullmatch(name):

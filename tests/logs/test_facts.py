@@ -319,6 +319,13 @@ def test_mixture_that_changes_within_a_run_is_noted(tmp_path: Path) -> None:
     assert any("the mixture changes within a run: a" in n for n in report.notes)
 
 
+def test_losses_below_one_are_doubted_where_nothing_states_the_unit(tmp_path: Path) -> None:
+    (csv,) = write(tmp_path, a__csv="run,step,web_loss,code_loss\na,1,0.9,1.5\na,2,0.8,0.9\n")
+    doubts = [n for n in read([csv])[1].notes if "may be bits per byte" in n]
+    assert len(doubts) == 1 and "below 1 of web may" in doubts[0]
+    assert not any("may be bits" in n for n in read([csv], units=("nats",))[1].notes)
+
+
 def test_total_tokens_are_not_those_of_a_step(tmp_path: Path) -> None:
     (log,) = write(tmp_path, p1__log=LOG.format(a=10, b=20))
     table, report = read([log], settings=("tokens=1B",))

@@ -28,6 +28,8 @@ BPB, PPL = Unit.BITS_PER_BYTE, Unit.PERPLEXITY
         ("eval/downstream/arc_easy (accuracy)", "bench/arc_easy", None),
         ("eval/lm/c4_en/PPL", "loss/c4_en", PPL),
         ("eval/a, b@c (x)/loss", "loss/a, b@c (x)", None),
+        ("web_loss_nats", "loss/web", Unit.NATS),
+        ("loss/web (nats/token)", "loss/web", Unit.NATS),
         ("val_loss", "loss/val", None),
         ("validation_loss_web", "loss/web", None),
         ("val/loss/web", "loss/web", None),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from mixlaw.benchmark.chance import TASKS, Task, known, parse_chances
 from mixlaw.benchmark.curve import Curve
@@ -17,7 +18,7 @@ from mixlaw.runs import RunTable
 
 __all__ = [
     "TASKS", "Accuracy", "Curve", "Task", "accuracy_scenarios", "add_benchmarks", "curves", "fit_curves", "known",
-    "loss_scenarios", "parse_chances", "predict_accuracies",
+    "loss_scenarios", "parse_chances", "predict_accuracies", "with_accuracies",
 ]  # fmt: skip
 
 
@@ -57,3 +58,14 @@ def predict_accuracies(fits: FitSet, inputs: Inputs) -> dict[str, Accuracy]:
         value = float(found[task].value(losses)[0])
         out[task] = Accuracy(value, min(value, float(low)), max(value, float(high)))
     return out
+
+
+def with_accuracies(fits: FitSet, frame: pd.DataFrame) -> pd.DataFrame:
+    """Add ``pred/bench/<task>`` of every predictable task to a frame with ``pred/<target>`` columns."""
+    found = {task: curve for task, curve in curves(fits).items() if curve.predictable}
+    return frame.assign(
+        **{
+            f"pred/bench/{task}": curve.value(frame[[f"pred/{target}" for target in curve.inputs]].to_numpy())
+            for task, curve in found.items()
+        }
+    )

@@ -74,6 +74,7 @@ def _predict_one(
 def _predict_table(fits: FitSet, at: Path, output: Path | None, json: bool) -> None:
     from dataclasses import asdict
 
+    from mixlaw.benchmark import with_accuracies
     from mixlaw.cli import output as out
     from mixlaw.files import to_json
     from mixlaw.logs import read_runs
@@ -81,7 +82,7 @@ def _predict_table(fits: FitSet, at: Path, output: Path | None, json: bool) -> N
     from mixlaw.render import predict as render
 
     result = predict_table(fits, read_runs(at))
-    csv = result.frame.to_csv(index=False)
+    csv = with_accuracies(fits, result.frame).to_csv(index=False)
     if output is not None:
         out.write_to(output, csv)
     if json:

@@ -159,6 +159,10 @@ def test_benchmarks_from_table_to_objective(tmp_path: Path, capsys: pytest.Captu
     found = json.loads(capsys.readouterr().out)["benchmarks"]
     assert list(found) == ["hellaswag"]
     assert found["hellaswag"]["low"] <= found["hellaswag"]["value"] <= found["hellaswag"]["high"]
+    assert main(["predict", str(fit), "--at", str(tmp_path / "runs.csv"), "-o", str(tmp_path / "at.csv")]) == 0
+    at = pd.read_csv(tmp_path / "at.csv")
+    assert np.abs(at["pred/bench/hellaswag"] - frame["bench/hellaswag"]).mean() < 0.01
+    capsys.readouterr()
     assert main(["optimize-mixture", str(fit), *SCALE, "--objective", "bench/hellaswag=1", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["objective"]["proposal"]["value"] >= data["objective"]["uniform"]["value"]

@@ -13,7 +13,7 @@ Design of the continual runs: at two sizes a base on English, then shares of Ger
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 # name -> (width, layers, heads) of the model; the names are the numbers of parameters without embeddings, rounded
 SIZES = {"5k": (20, 1, 2), "25k": (32, 2, 2), "60k": (40, 3, 2), "110k": (48, 4, 3), "310k": (80, 4, 5)}
+RATES = {"5k": 0.02, "25k": 0.0125, "60k": 0.01, "110k": 0.0083, "310k": 0.005}  # 0.4 / width
 CHECKPOINTS = (0.1, 0.25, 0.4, 0.55, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -30,6 +31,11 @@ def params_of(size: str) -> int:
     """Number of parameters of a size without the two embedding matrices."""
     width, layers, _ = SIZES[size]
     return layers * (12 * width**2 + 4 * width) + 2 * width
+
+
+def nearest_size(params: int) -> str:
+    """Name of the size whose number of parameters is nearest."""
+    return min(SIZES, key=lambda size: abs(params_of(size) - params))
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class Run:
     tokens: int
     mixture: Mapping[str, float]
     seed: int = 0
-    lr: float = 3e-3
+    lr: float = 0.003
     warm_up: int = 100  # steps of linear warm-up; the rate is constant afterwards
     base: str | None = None  # name of the run whose weights it starts from
     checkpoints: tuple[float, ...] = CHECKPOINTS  # shares of the tokens at which a line is written
@@ -56,8 +62,8 @@ class Run:
 
     @property
     def size(self) -> str:
-        """The nearest size."""
-        return min(SIZES, key=lambda size: abs(params_of(size) - self.params))
+        """Name of the size."""
+        return nearest_size(self.params)
 
 
 def read_plan(path: Path) -> list[Run]:
@@ -68,9 +74,14 @@ def read_plan(path: Path) -> list[Run]:
 
 
 def run_of(entry: dict[str, Any]) -> Run:
-    lists = {key: tuple(entry[key]) for key in ("checkpoints", "targets") if key in entry}
+    """A run from its entry in a plan; without `lr` it has the rate that all runs of its size have."""
+    other = set(entry) - {field.name for field in fields(Run)} - {"flops"}
+    if other:
+        raise SystemExit(f"Run {entry.get('name')}: Expected keys that a run has. Got {', '.join(sorted(other))}.")
     numbers = {key: int(float(entry[key])) for key in ("params", "tokens")}
-    return Run(**{key: value for key, value in entry.items() if key != "flops"} | numbers | lists)
+    lists = {key: tuple(entry[key]) for key in ("checkpoints", "targets") if key in entry}
+    rate = {"lr": RATES[nearest_size(numbers["params"])]}
+    return Run(**(rate | {key: value for key, value in entry.items() if key != "flops"} | numbers | lists))
 
 
 def smoke_plan() -> list[Run]:
@@ -83,7 +94,6 @@ def smoke_plan() -> list[Run]:
 HERE = Path(__file__).parent
 NATURAL = {"python": 0.383, "c": 0.129, "english": 0.211, "german": 0.153, "french": 0.124}
 TOKENS = {"25k": 1_600_000, "60k": 1_800_000, "110k": 2_000_000, "310k": 2_400_000}
-RATES = {"25k": 0.0125, "60k": 0.01, "110k": 0.0083, "310k": 0.005}  # 0.4 / width
 LEANING = tuple(f"{domain}-heavy" for domain in NATURAL)
 # size -> mixtures in order of importance; some are shared between sizes, some are new to the largest
 ROWS = {

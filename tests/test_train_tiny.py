@@ -103,12 +103,12 @@ def test_half_of_the_pretraining_plan_has_runs_of_every_size(script: Any, checko
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [({"mixture": {"a": 0.5}}, "sum to 1"), ({"params": 1_000_000}, "within 5 %")],
+    [({"mixture": {"a": 0.5}}, "sum to 1"), ({"params": 1_000_000}, "within 5 %"), ({"rank": 1}, "Got rank")],
 )
 def test_a_run_that_cannot_be_trained_is_refused(script: Any, change: dict[str, Any], message: str) -> None:
     plans = script("tiny_plans")
     entry = {"name": "x", "params": 25e3, "tokens": "1e6", "flops": 1.0, "mixture": {"a": 1.0}}
-    assert plans.run_of(entry).size == "25k"
+    assert (plans.run_of(entry).size, plans.run_of(entry).lr) == ("25k", 0.0125)
     with pytest.raises(SystemExit, match=message):
         plans.run_of(entry | change)
 

@@ -128,7 +128,7 @@ class Report:
 
     def lines(self) -> list[str]:
         """The report for people, a remark a line."""
-        lines = [f"{f.source}: {f.kind}, {f.read:,} rows" for f in self.files.values()]
+        lines = _files(list(self.files.values()))
         lines += _recognised(self.files.values())
         lines.append(
             f"rows: {self.read:,} read = {self.kept:,} kept + {self.merged:,} merged + "
@@ -179,4 +179,12 @@ def _recognised(files: Iterable[FileReport]) -> list[str]:
         unused = [c.source for c in file.columns.values() if not c.name]
         lines += [f"  {shorten(used, 24)}"] if used else []
         lines += [f"  not used: {shorten(unused, 12)}"] if unused else []
-    return lines
+    return list(dict.fromkeys(lines))
+
+
+def _files(files: Sequence[FileReport]) -> list[str]:
+    """A line for each file, or for each kind where there are many."""
+    if len(files) <= _SHOWN:
+        return [f"{f.source}: {f.kind}, {f.read:,} rows" for f in files]
+    same = {kind: [f for f in files if f.kind == kind] for kind in dict.fromkeys(f.kind for f in files)}
+    return [f"{kind}: {len(fs):,} files, {sum(f.read for f in fs):,} rows" for kind, fs in same.items()]

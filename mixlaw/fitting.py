@@ -10,7 +10,7 @@ from functools import partial
 from mixlaw.check.auto import choose
 from mixlaw.check.bootstrap import bootstrap
 from mixlaw.check.calibrate import calibrate
-from mixlaw.check.shrink import choose_strength, needed
+from mixlaw.check.shrink import settle
 from mixlaw.dataset import Dataset
 from mixlaw.errors import InputError, UsageError
 from mixlaw.fit import Fit, FitOptions, fit_law
@@ -55,7 +55,11 @@ def fit_table(
     """
     request = request or Request()
     report = progress or (lambda done: None)
-    options, evidence = _with_shrinkage(table, request)
+    if request.shrink is None and table.domains:
+        law = DEFAULT_LAW if request.laws == (AUTO,) else request.laws[0]
+        options, evidence = settle(table, law, request.options)
+    else:
+        options, evidence = replace(request.options, shrink=request.shrink or 0.0), {}
     if not table.domains:
         raise InputError("mixture columns (mix/<domain>)", "a table without any", hint="See mixlaw ingest --help.")
     if request.laws == (AUTO,):
@@ -82,17 +86,6 @@ def fit_table(
 
 def _fit_named(name: str, dataset: Dataset, options: FitOptions) -> tuple[Fit, ...]:
     return fit_law(named(name), dataset, options)
-
-
-def _with_shrinkage(table: RunTable, request: Request) -> tuple[FitOptions, dict[str, object]]:
-    """The options with the shrinkage that was asked for, or that few runs ask for by themselves."""
-    if request.shrink is not None:
-        return replace(request.options, shrink=request.shrink), {}
-    if not table.domains or not needed(table):
-        return request.options, {}
-    law = DEFAULT_LAW if request.laws == (AUTO,) else request.laws[0]
-    chosen = choose_strength(table, law, request.options)
-    return replace(request.options, shrink=chosen.strength), chosen.as_evidence()
 
 
 def named_laws(text: str) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -9,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mixlaw.check.auto import Choice, choose
+from mixlaw.check.auto import CANDIDATES, Choice, choose
 from mixlaw.check.baselines import Baseline, baselines
 from mixlaw.check.holdout import Split, splits
 from mixlaw.check.scores import Scores, score
+from mixlaw.check.shrink import settle
 from mixlaw.check.trial import Trial, measured, try_laws
 from mixlaw.errors import MixlawError
 from mixlaw.fit import FitOptions
@@ -129,20 +131,23 @@ def _auto(
     """What ``--law auto`` would have predicted: chosen inside each training part, blind to its held-out part."""
     by_name = {t.name: t for t in trials}
     predicted = np.zeros((len(table.targets), len(table)))
-    choices, seconds, parameters = [], 0.0, 0
+    choices, started, parameters = [], time.perf_counter(), 0
     for part in parts:
+        train = table.select(part.train)
         try:
-            choice = choose(table.select(part.train), options, executor=executor)
+            settled, _ = settle(train, CANDIDATES[0], options)
+            choice = choose(train, settled, executor=executor)
         except MixlawError as error:
             return Trial(AUTO, np.full_like(predicted, np.nan), lacks=str(error)), ()
         choices.append(choice)
+        known = by_name if settled == options else {}
         for name, weight in choice.weights.items():
-            member = by_name.get(name) or try_laws([name], table, [part], options)[0]
+            member = known.get(name) or try_laws([name], table, [part], settled)[0]
             predicted[:, part.test] += weight * np.log(member.predicted[:, part.test])
             parameters += member.parameters
     test = np.any([p.test for p in parts], axis=0)
     blended = np.where(test, np.exp(predicted), np.nan)
-    return Trial(AUTO, blended, parameters // len(parts), seconds), tuple(choices)
+    return Trial(AUTO, blended, parameters // len(parts), time.perf_counter() - started), tuple(choices)
 
 
 def _judge(candidate: Trial | Baseline, table: RunTable, test: NDArray[np.bool_]) -> Row:

@@ -48,3 +48,11 @@ def choose_strength(table: RunTable, law: str, options: FitOptions) -> Shrinkage
         errors[f"{strength:g}"] = held_out_error(try_law(law, table, parts, tried).predicted, log_y)
     finite = {s: e for s, e in errors.items() if np.isfinite(e)}
     return Shrinkage(float(min(finite, key=finite.__getitem__)) if finite else 0.0, errors)
+
+
+def settle(table: RunTable, law: str, options: FitOptions) -> tuple[FitOptions, dict[str, object]]:
+    """The options with the strength that few runs ask for by themselves, and the evidence for it, if any."""
+    if not needed(table):
+        return options, {}
+    chosen = choose_strength(table, law, options)
+    return replace(options, shrink=chosen.strength), chosen.as_evidence()

@@ -16,6 +16,8 @@ IN_ROUNDS = "optimal-in-rounds"
 LEVELS = (0, 1, 2, 4)
 """Relative numbers of runs that an optimal plan tries at each size."""
 MOST_SHAPES = 256
+MOST_RUNS = 120
+"""An optimal plan has no more runs, where fewer are possible: misfit does not average out, and time would be lost."""
 
 
 def _ends(count: int, between: float) -> list[float]:
@@ -90,7 +92,8 @@ def all_counts(prices: Floats, stock: Indices, *, budget: float, rng: np.random.
     found = {tuple(int(c) for c in fill(r, prices, stock, budget=budget)) for r in reachable}
     if not found:
         fill(np.ones(len(prices)), prices, stock, budget=budget)  # raises, with the price of the cheapest run
-    return [np.array(c, dtype=np.intp) for c in sorted(found)]
+    few = sorted(c for c in found if sum(c) <= MOST_RUNS) or [min(found, key=sum)]
+    return [np.array(c, dtype=np.intp) for c in few]
 
 
 def described(counts: Sequence[int], labels: Sequence[str]) -> str:

@@ -77,6 +77,7 @@ def test_all_counts_hold_the_named_shapes_and_fit(rng: np.random.Generator) -> N
     assert len(tuples) == len(found)
     for name in SHAPES:
         assert tuple(fill(shape(name, PRICES), PRICES, STOCK, budget=100.0).tolist()) in tuples
+    assert max(c.sum() for c in all_counts(PRICES, STOCK * 10, budget=1000.0, rng=rng)) <= 120
     many = all_counts(np.arange(1.0, 11.0), np.full(10, 50), budget=200.0, rng=rng)
     assert 0 < len(many) <= 300
 

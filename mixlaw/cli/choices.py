@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mixlaw.errors import UsageError
@@ -49,6 +50,21 @@ def fit_options(
     selection = Selection(drop_early=drop_early, checkpoints=checkpoints, exclude=tuple(exclude))
     solver = SolverOptions(loss=loss, delta=delta)  # type: ignore[arg-type]
     return FitOptions(selection=selection, solver=solver, starts=starts, seed=seed, strict=strict)
+
+
+def unique_tokens(path: Path) -> tuple[tuple[str, float], ...]:
+    """Domains of a domains file with their available tokens, those that say so.
+
+    Raises:
+        InputError: when no domain does.
+    """
+    from mixlaw.domains import Domains
+    from mixlaw.errors import InputError
+
+    known = [(name, d.available_tokens) for name, d in Domains.load(path).by_name.items() if d.available_tokens]
+    if not known:
+        raise InputError("available_tokens for at least one domain (--repetition)", "none", where=str(path))
+    return tuple((name, float(tokens)) for name, tokens in known if tokens is not None)
 
 
 @contextmanager

@@ -40,6 +40,10 @@ def fit(
         float | None,
         typer.Option("--shrink", min=0.0, help="Pull coefficients towards those of all targets; chosen for few runs."),
     ] = None,
+    repetition: Annotated[
+        Path | None,
+        typer.Option("--repetition", help="Domains file: tokens seen again count for less (needs available_tokens)."),
+    ] = None,
     sensitivity: Annotated[
         bool, typer.Option("--sensitivity", help="Also print held-out errors for other values of --drop-early.")
     ] = False,
@@ -49,11 +53,13 @@ def fit(
     json: Json = False,
 ) -> None:
     """Fit a mixture law to every loss of a run table, and its benchmarks from the losses."""
+    from dataclasses import replace
+
     from mixlaw import fitfile
     from mixlaw.benchmark import add_benchmarks, curves, parse_chances
     from mixlaw.check.sensitivity import early_sensitivity
     from mixlaw.cli import output as out
-    from mixlaw.cli.choices import executor, fit_options
+    from mixlaw.cli.choices import executor, fit_options, unique_tokens
     from mixlaw.fitting import AUTO, DEFAULT_LAW, Request, fit_table, named_laws
     from mixlaw.logs import read_runs
     from mixlaw.render import fit as render
@@ -63,6 +69,8 @@ def fit(
         starts=starts, drop_early=drop_early, checkpoints=checkpoints, loss=loss, delta=delta,
         exclude=exclude or [], seed=seed, strict=strict,
     )  # fmt: skip
+    if repetition is not None:
+        options = replace(options, unique=unique_tokens(repetition))
     request = Request(named_laws(law), options, bootstrap, shrink)
     table = read_runs(runs)
     with out.progress("fitting") as advance, executor(jobs) as pool:

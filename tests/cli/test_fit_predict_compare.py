@@ -41,6 +41,24 @@ def test_the_same_seed_writes_the_same_bytes(known_law: Path, tmp_path: Path) ->
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
+def test_repeated_tokens_count_for_less_when_asked(
+    known_law: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    domains, fit = tmp_path / "domains.yaml", tmp_path / "fit.json"
+    domains.write_text("domains: {web: {}, code: {}, math: {available_tokens: 100M}, books: {}}\n")
+    words = ["fit", str(known_law), "--law", "capacity", "--starts", "2", "--repetition", str(domains), "-o", str(fit)]
+    assert main(words) == 0
+    assert json.loads(fit.read_text())["options"]["unique"] == [["math", 1e8]]
+    capsys.readouterr()
+    losses = []
+    for tokens in ("20B", "200B"):
+        assert main(["predict", str(fit), "--mixture", "math=1", "--params", "1B", "--tokens", tokens, "--json"]) == 0
+        losses.append(json.loads(capsys.readouterr().out)["predicted"]["math"]["value"])
+    assert losses[0] - losses[1] < 0.01
+    domains.write_text("domains: {web: {}}\n")
+    assert main(["fit", str(known_law), "--repetition", str(domains)]) == 3
+
+
 def test_predict_a_mixture(fit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = [
         "predict",

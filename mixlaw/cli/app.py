@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -22,6 +23,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: half the start-up time is Rich otherwise
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -41,5 +43,17 @@ def options(
     """Options before the command."""
 
 
-for command in (ingest, fit, compare, predict, optimize_mixture, predict_cmr, export, allocate_budget):
-    app.command(command.__name__.replace("_", "-"))(command)
+COMMANDS: dict[Callable[..., Any], str] = {
+    ingest: "Read logs and tables into one run table.",
+    fit: "Fit laws to every loss of a run table.",
+    compare: "Score laws on runs that they have not seen.",
+    predict: "Predict losses, with intervals.",
+    optimize_mixture: "Choose the mixture to train with.",
+    predict_cmr: "Find the largest safe domain share.",
+    allocate_budget: "Plan which proxy runs to buy.",
+    export: "Write a mixture as a trainer's config.",
+}
+"""The commands in the order of work, and their line in the list."""
+
+for command, line in COMMANDS.items():
+    app.command(command.__name__.replace("_", "-"), short_help=line)(command)

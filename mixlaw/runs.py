@@ -13,13 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from mixlaw.errors import InputError
+from mixlaw.errors import InputError, MissingExtraError
 from mixlaw.files import replacing
 from mixlaw.mixture import SUM_TOLERANCE
 from mixlaw.units import Unit
@@ -185,7 +186,13 @@ class RunTable:
         )
 
     def write(self, path: Path) -> None:
-        """Write a CSV (or, by suffix, Parquet) file, whole or not at all."""
+        """Write a CSV (or, by suffix, Parquet) file, whole or not at all.
+
+        Raises:
+            MissingExtraError: for Parquet without the extra ``parquet``.
+        """
+        if path.suffix == ".parquet" and find_spec("pyarrow") is None:
+            raise MissingExtraError("pyarrow", "parquet")
         with replacing(path) as temporary:
             if path.suffix == ".parquet":
                 self.to_frame().to_parquet(temporary, index=False)

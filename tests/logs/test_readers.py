@@ -14,6 +14,7 @@ from mixlaw.logs import READERS, Report
 from mixlaw.runs import RunTable
 
 FIXTURES = Path(__file__).parent / "fixtures"
+OPTIONAL = {"parquet": "pyarrow", "tensorboard": "tensorboard"}
 CASES = sorted(p for p in FIXTURES.glob("*/*") if p.is_dir())
 
 Read = Callable[[Path], tuple[RunTable, Report]]
@@ -21,6 +22,8 @@ Read = Callable[[Path], tuple[RunTable, Report]]
 
 @pytest.mark.parametrize("folder", CASES, ids=lambda p: f"{p.parent.name}/{p.name}")
 def test_case_gives_the_expected_table(folder: Path, read_case: Read) -> None:
+    if folder.parent.name in OPTIONAL:
+        pytest.importorskip(OPTIONAL[folder.parent.name], reason=f"the extra '{folder.parent.name}' is not installed")
     expected = yaml.safe_load((folder / "expected.yaml").read_text(encoding="utf-8"))
     if "error" in expected:
         with pytest.raises(MixlawError) as caught:

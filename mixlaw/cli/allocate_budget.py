@@ -216,7 +216,7 @@ def _earlier(table: RunTable | None, prior: Path | None, request: PlanRequest) -
 
     known = None if table is None else done_of(table, request.names)
     if prior is not None:
-        return known, prior_of_fits(open_fits(prior, seed=request.seed), request.names)
+        return known, prior_of_fits(open_fits(prior, law="capacity", seed=request.seed), request.names)
     if table is None:
         return None, None
     with progress("fitting"):

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from mixlaw.fits import FitSet
 
 
-def open_fits(path: Path, *, law: str = "capacity", seed: int = 0) -> FitSet:
+def open_fits(path: Path, *, law: str = "auto", seed: int = 0) -> FitSet:
     """Return the fits in a fit file; a run table is fitted with ``law`` first, with a remark.
 
     Raises:

@@ -14,6 +14,8 @@ from mixlaw.solver import Floats, Model, SolverOptions, penalty
 
 RANK_TOLERANCE = 1e-8
 ILL_CONDITIONED = 1e6
+MISFIT = 0.05
+"""Median absolute log residual on the training data above which a law does not describe them."""
 ASSUMED_NOISE = 5e-3
 """Scatter of log losses where a law has as many parameters as there are rows, which then cannot show any."""
 
@@ -95,10 +97,14 @@ def geometry(model: Model, theta: Floats, lower: Floats, upper: Floats) -> Geome
     )
 
 
-def flags_of(shape: Geometry, dataset: Dataset, *, runs: int, agreeing: float, parameters: int) -> tuple[Flag, ...]:
+def flags_of(
+    shape: Geometry, dataset: Dataset, *, runs: int, agreeing: float, parameters: int, residual: float
+) -> tuple[Flag, ...]:
     """The doubts that hold for one fit."""
     flags = []
     domains = len(dataset.inputs.domains)
+    if not residual <= MISFIT:
+        flags.append(Flag(Doubt.MISFIT, f"{residual:.0%}"))
     if shape.at_bound:
         flags.append(Flag(Doubt.AT_BOUND, ", ".join(shape.at_bound)))
     if shape.redundant:

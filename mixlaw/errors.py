@@ -16,7 +16,7 @@ class MixlawError(Exception):
         super().__init__(expected)
 
     def __str__(self) -> str:
-        text = self.expected if self.got is None else f"Expected {self.expected}. Got {self.got}."
+        text = self.expected if self.got is None else f"Expected {self.expected}. Got {self.got.rstrip('.')}."
         prefix = f"{self.where}: " if self.where else ""
         return f"{prefix}{text} {self.hint}".rstrip()
 

@@ -152,6 +152,8 @@ class replacing:
 
     def __enter__(self) -> Path:
         self.temporary = self.path
+        if self.path.is_dir():
+            raise InputError("the name of a file to write", "a folder", where=str(self.path))
         if self.path.exists() and not self.path.is_file():  # a device or a pipe is written in place
             return self.path
         try:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mixlaw.dataset import Dataset, Selection
 from mixlaw.diagnose import Geometry, flags_of, geometry
 from mixlaw.errors import FitError, InputError
-from mixlaw.flags import Flag
+from mixlaw.flags import Doubt, Flag
 from mixlaw.laws import FORMS, bound
 from mixlaw.laws.base import DomainLaw, Floats, Inputs, Law, Regressor
 from mixlaw.laws.repeated import Unique, effective
@@ -29,7 +29,7 @@ class Status(Enum):
 
     CONVERGED = "Converged."
     STARTS_DISAGREE = "Converged, but few starts agree: raise --starts, or distrust single parameters."
-    NOT_CONVERGED = "Not converged: the objective was still falling; raise --iterations or choose a smaller law."
+    NOT_CONVERGED = "Not converged: the objective was still falling; raise --starts or choose a smaller law."
     FAILED = "No start gave finite predictions: check the units of params and tokens."
 
 
@@ -326,7 +326,9 @@ def _finish(
 
 
 def _with_flags(fit: Fit, dataset: Dataset) -> Fit:
-    flags = flags_of(fit.geometry, dataset, runs=fit.runs, agreeing=fit.agreeing, parameters=len(fit.theta))
+    flags = flags_of(
+        fit.geometry, dataset, runs=fit.runs, agreeing=fit.agreeing, parameters=len(fit.theta), residual=fit.residual
+    )
     return replace(fit, flags=flags)
 
 
@@ -340,5 +342,6 @@ def _status(solution: Solution, agreeing: float, *, still_falling: bool) -> Stat
 
 def _insist(fits: Sequence[Fit]) -> None:
     bad = [f"{f.target} ({f.status.value})" for f in fits if f.status in (Status.NOT_CONVERGED, Status.FAILED)]
+    bad += [f"{f.target} ({flag})" for f in fits for flag in f.flags if flag.doubt is Doubt.MISFIT]
     if bad:
-        raise FitError("every fit to converge (--strict)", "; ".join(bad))
+        raise FitError("every fit to converge and to describe its data (--strict)", "; ".join(bad))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +22,11 @@ Z90 = 1.6448536269514722
 
 FAR = 10.0
 """Sizes and token counts beyond this many times the data are flagged."""
+GRAVE = (
+    Doubt.TOO_FEW_RUNS, Doubt.FEWER_RUNS_THAN_PARAMETERS, Doubt.REDUNDANT, Doubt.ONE_RATIO, Doubt.SINGLE_SCALE,
+    Doubt.MISFIT,
+)  # fmt: skip
+"""Doubts of a fit that are repeated with every prediction and recommendation made from it."""
 OUTSIDE = 0.02
 """Shares outside the range of the data by more than this are flagged."""
 
@@ -218,14 +224,26 @@ class FitSet:
         variance = np.sum([m.weight * _delta_variance(m.fit, inputs) for m in members], axis=0)
         return np.asarray(np.sqrt(variance + spread))
 
+    def fit_flags(self) -> tuple[Flag, ...]:
+        """The doubts of the fits that bear on every answer, each once, with the targets that carry them."""
+        carried: dict[Enum, list[str]] = {}
+        for target, members in self.members.items():
+            for flag in (f for m in members for f in m.fit.flags if f.doubt in GRAVE):
+                carried.setdefault(flag.doubt, []).append(flag.detail or target)
+        return tuple(Flag(doubt, "; ".join(dict.fromkeys(details))[:200]) for doubt, details in carried.items())
+
     def flags_at(self, shares: Floats, params: float | None, tokens: float | None) -> tuple[Flag, ...]:
         """Doubts about predictions at one mixture, shape (K,), and scale."""
-        flags = []
-        for value, seen, doubt in (
-            (params, self.seen.params, Doubt.EXTRAPOLATES_SIZE),
-            (tokens, self.seen.tokens, Doubt.EXTRAPOLATES_TOKENS),
+        flags = list(self.fit_flags())
+        for name, value, seen, doubt, absent in (
+            ("params", params, self.seen.params, Doubt.EXTRAPOLATES_SIZE, Doubt.SIZE_NOT_IN_LAW),
+            ("tokens", tokens, self.seen.tokens, Doubt.EXTRAPOLATES_TOKENS, Doubt.TOKENS_NOT_IN_LAW),
         ):
-            largest = float(np.nanmax(seen)) if np.isfinite(seen).any() else np.nan
+            known = seen[np.isfinite(seen)]
+            largest = float(known.max()) if len(known) else np.nan
+            elsewhere = value is not None and not (known.size and 0.98 * known.min() <= value <= 1.02 * largest)
+            if elsewhere and name not in self.needs():
+                flags.append(Flag(absent, f"{human(float(value or 0))} was asked for"))
             if value is not None and value > FAR * largest:
                 flags.append(Flag(doubt, f"{human(value)} against {human(largest)}, {value / largest:.0f} times"))
         low, high = self.seen.mixtures.min(axis=0), self.seen.mixtures.max(axis=0)

@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 NUMBERS = ("step", "tokens", "params", "params_active", "flops")
 _POSITIVE = ("tokens", "params", "params_active", "flops")
-_ROUNDING = 1e-9
+_ROUNDING = 1e-6
 _EXACT = 1e-12  # sums closer to 1 are left alone, so that a table read again is the same table
 
 

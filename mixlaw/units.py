@@ -6,7 +6,7 @@ import math
 import re
 from enum import Enum
 
-from mixlaw.errors import InputError
+from mixlaw.errors import InputError, MixlawError, UsageError
 
 _SUFFIX = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
 _NUMBER = re.compile(r"^\s*([+-]?(?:\d[\d_,]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([kKmMbBgGtT]?)\s*$")
@@ -53,25 +53,30 @@ def parse_number(text: str | float | int, *, name: str = "number") -> float:
         name: what the number is, for the message.
 
     Raises:
-        InputError: when the text is no finite number.
+        InputError: when the text is no finite number; UsageError where ``name`` is an option.
     """
     if isinstance(text, int | float) and not isinstance(text, bool):
         value = float(text) if abs(text) < 10**308 else math.inf  # a longer whole number would not convert
     else:
         match = _NUMBER.match(str(text))
         if match is None:
-            raise InputError(f"{name} to be a number such as 20B, 410M or 1e21", repr(text))
+            raise _complaint(name)(f"{name} to be a number such as 20B, 410M or 1e21", repr(text))
         value = float(match[1].replace(",", "").replace("_", "")) * _SUFFIX[match[2].lower()]
     if not math.isfinite(value):
-        raise InputError(f"{name} to be a finite number", repr(text))
+        raise _complaint(name)(f"{name} to be a finite number", repr(text))
     return value
+
+
+def _complaint(name: str) -> type[MixlawError]:
+    """The error for a number that cannot be used: of usage where an option held it, else of input."""
+    return UsageError if name.startswith("--") else InputError
 
 
 def parse_positive(text: str | float | int, *, name: str = "number") -> float:
     """Read a number as ``parse_number`` does and insist that it is above zero."""
     value = parse_number(text, name=name)
     if value <= 0:
-        raise InputError(f"{name} above zero", repr(text))
+        raise _complaint(name)(f"{name} above zero", repr(text))
     return value
 
 

@@ -57,6 +57,16 @@ def test_a_prediction_without_a_size_is_refused(fits: FitSet) -> None:
 
 def test_far_scales_and_far_mixtures_are_flagged(fits: FitSet) -> None:
     corner = np.array([0.0, 0.0, 1.0, 0.0])
+    own = {f.doubt for f in fits.fit_flags()}
+    assert own == {Doubt.MISFIT}, "the null law does not describe mixtures"
     doubts = {f.doubt for f in fits.flags_at(corner, 7e9, 1e12)}
-    assert doubts == {Doubt.EXTRAPOLATES_SIZE, Doubt.EXTRAPOLATES_TOKENS, Doubt.EXTRAPOLATES_MIXTURE}
-    assert fits.flags_at(fits.seen.mixtures[0], 1e9, 2e10) == ()
+    assert doubts == own | {Doubt.EXTRAPOLATES_SIZE, Doubt.EXTRAPOLATES_TOKENS, Doubt.EXTRAPOLATES_MIXTURE}
+    assert {f.doubt for f in fits.flags_at(fits.seen.mixtures[0], 1e9, 2e10)} == own
+
+
+def test_a_law_without_size_says_so_at_any_other_size(known_law: Path) -> None:
+    table = read_runs(known_law)
+    small = fit_table(table.select(table.column("params") == 2e7), Request(("capacity",), FitOptions(starts=2)))
+    shares = small.seen.mixtures[0]
+    assert Doubt.SIZE_NOT_IN_LAW in {f.doubt for f in small.flags_at(shares, 1e9, 4e8)}
+    assert Doubt.SIZE_NOT_IN_LAW not in {f.doubt for f in small.flags_at(shares, 2e7, 4e8)}

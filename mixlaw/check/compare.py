@@ -35,7 +35,7 @@ class Row:
     Attributes:
         name: of the law or baseline.
         scores: by target.
-        decision: on the mean over targets, for the runs in which all targets were measured.
+        decision: on the mean over targets, for held-out runs of one size and token count with all targets measured.
         per_run: mean absolute relative error of each held-out run, shape (m,).
         order_only: a rule that only chooses; its errors mean nothing.
         parameters: per target.
@@ -158,13 +158,31 @@ def _judge(candidate: Trial | Baseline, table: RunTable, test: NDArray[np.bool_]
         off = np.abs(p / y - 1)
     per_run = np.array([np.nanmean(c) if np.isfinite(c).any() else np.nan for c in off.T])
     whole = np.isfinite(p + y).any(axis=1)
+    alike = _alike(table.select(test))
     return Row(
         name=candidate.name,
         scores={t: score(p[i], y[i]) for i, t in enumerate(table.targets)},
-        decision=score(p[whole].mean(axis=0), y[whole].mean(axis=0)) if whole.any() else score(y[0] * np.nan, y[0]),
+        decision=_decision(p[whole][:, alike], y[whole][:, alike]),
         per_run=per_run,
         order_only=order_only,
         parameters=candidate.parameters if isinstance(candidate, Trial) else 0,
         seconds=candidate.seconds if isinstance(candidate, Trial) else 0.0,
         lacks=candidate.lacks,
     )
+
+
+def _decision(predicted: Floats, measured_: Floats) -> Scores:
+    """Scores of the mean over targets; all missing where there is nothing to choose between."""
+    if not predicted.size or predicted.shape[1] < 2:
+        return score(np.zeros(0), np.zeros(0))
+    return score(predicted.mean(axis=0), measured_.mean(axis=0))
+
+
+def _alike(held: RunTable) -> NDArray[np.bool_]:
+    """The largest group of held-out runs of one size and token count (within 10 %): only they compare as mixtures."""
+    scale = np.column_stack([np.nan_to_num(held.column(c), nan=1.0) for c in ("params", "tokens")])
+    codes = np.round(np.log(np.maximum(scale, 1.0)) / 0.1)
+    _, group, sizes = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    mine = group.reshape(-1) == int(sizes.argmax())
+    several = len(np.unique(held.mixture_codes[mine])) > 1
+    return np.asarray(mine if several else np.zeros_like(mine))

@@ -29,6 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.exit_code
     except BrokenPipeError:
         silence_stdout()
+    except OSError as error:
+        sys.stderr.write(f"mixlaw: {error.filename or 'output'}: Expected to read or write it. Got {error.strerror}.\n")
+        return 3
     except KeyboardInterrupt:
         sys.stderr.write("mixlaw: interrupted\n")
         return 130

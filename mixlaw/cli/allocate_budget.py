@@ -168,7 +168,7 @@ def _sizes(words: _Words) -> tuple[tuple[Size, ...], Scale]:
     if words.sizes is None or words.target_params is None or words.target_tokens is None:
         given = {"--sizes 60M,400M,1B": words.sizes, "--target-params 7B": words.target_params,
                  "--target-tokens 150B": words.target_tokens}  # fmt: skip
-        raise UsageError("the sizes to buy and the run to predict", hint="Add "
+        raise UsageError("the sizes to buy and the run to predict", "not all of it", hint="Add "
                          + " ".join(name for name, value in given.items() if value is None) + ".")  # fmt: skip
     params, active = parse_size(words.target_params, name="--target-params")
     sizes = build_sizes(

@@ -33,10 +33,10 @@ def compare(
     from mixlaw.check.compare import compare as run
     from mixlaw.cli import output as out
     from mixlaw.cli.choices import executor, law_names
+    from mixlaw.cli.opening import open_runs
     from mixlaw.domains import Domains
     from mixlaw.fit import FitOptions
     from mixlaw.laws import LAWS, named
-    from mixlaw.logs import read_runs
     from mixlaw.render import compare as render
 
     names = [AUTO, *LAWS] if law == "all" else law_names(law)
@@ -44,7 +44,7 @@ def compare(
         if name != AUTO:
             named(name)
     natural = Domains.load(domains).natural() if domains else None
-    table = read_runs(runs)
+    table = open_runs(runs)
     with out.progress("comparing") as advance, executor(jobs) as pool:
         options = FitOptions(starts=starts, seed=seed)
         result = run(table, names, how=holdout, options=options, natural=natural, executor=pool, progress=advance)

@@ -18,12 +18,12 @@ def fit(
     law: Annotated[
         str, typer.Option("--law", help="auto (weighted by held-out error), a law, or several with commas to average.")
     ] = "auto",
-    starts: Annotated[int, typer.Option("--starts", help="Starting points per target.")] = 12,
+    starts: Annotated[int, typer.Option("--starts", min=1, help="Starting points per target.")] = 12,
     drop_early: Annotated[
-        float, typer.Option("--drop-early", help="Share of each run's tokens left out at its start.")
+        float, typer.Option("--drop-early", min=0.0, max=0.99, help="Share of each run's tokens left out at its start.")
     ] = 0.25,
     checkpoints: Annotated[
-        int, typer.Option("--checkpoints", help="Checkpoints used per run, evenly spaced; 0 for all.")
+        int, typer.Option("--checkpoints", min=0, help="Checkpoints used per run, evenly spaced; 0 for all.")
     ] = 4,
     loss: Annotated[str, typer.Option("--loss", help="Penalty on log residuals: huber, l2 or l1.")] = "huber",
     delta: Annotated[float, typer.Option("--delta", help="Width of the Huber penalty in log units.")] = 1e-2,
@@ -60,8 +60,8 @@ def fit(
     from mixlaw.check.sensitivity import early_sensitivity
     from mixlaw.cli import output as out
     from mixlaw.cli.choices import executor, fit_options, unique_tokens
+    from mixlaw.cli.opening import open_runs
     from mixlaw.fitting import AUTO, DEFAULT_LAW, Request, fit_table, named_laws
-    from mixlaw.logs import read_runs
     from mixlaw.render import fit as render
     from mixlaw.render.benchmark import curve_table
 
@@ -72,7 +72,7 @@ def fit(
     if repetition is not None:
         options = replace(options, unique=unique_tokens(repetition))
     request = Request(named_laws(law), options, bootstrap, shrink)
-    table = read_runs(runs)
+    table = open_runs(runs)
     with out.progress("fitting") as advance, executor(jobs) as pool:
         fits = fit_table(table, request, executor=pool, progress=advance)
         fits = add_benchmarks(fits, table, chances=parse_chances(chance or []))
@@ -80,7 +80,8 @@ def fit(
     if output is not None:
         out.write_to(output, text)
     if json:
-        out.write_result(text)
+        out.write_result(text if str(output) != "-" else "")
+    if json or str(output) == "-":
         return
     out.show(render.fit_table(fits), *([render.parameter_table(fits)] if parameters else []))
     if sensitivity:

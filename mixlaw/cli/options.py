@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random: the same seed gives the same bytes.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of everything random: the same seed gives the same bytes.")
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Turn repairs and doubtful fits into errors.")]
 Output = Annotated[Path | None, typer.Option("-o", "--output", help="File to write ('-' for stdout).")]
 ParamsOption = Annotated[str | None, typer.Option("--params", help="Parameters of the language model, e.g. 7B.")]

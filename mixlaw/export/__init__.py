@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from itertools import accumulate
 
 from mixlaw.domains import Domains
@@ -96,6 +97,7 @@ def render(
         InputError: for names, paths or shares that the trainer would misread.
     """
     chosen = exporter(name)
+    _insist_on_known(recipe, domains)
     order = Order(recipe, domains or Domains(), options or ExportOptions())
     if len(recipe.stages) > 1 and not chosen.about.staged:
         staged = ", ".join(key for key, other in EXPORTERS.items() if other.about.staged)
@@ -138,6 +140,19 @@ def check(
     except InputError as error:
         error.where = ", ".join(part for part in (where, error.where) if part)
         raise
+
+
+def _insist_on_known(recipe: Recipe, domains: Domains | None) -> None:
+    """Refuse a domain that a domains file, if there is one, does not name: most likely a slip of the pen."""
+    if domains is None or not domains.by_name:
+        return
+    unknown = [name for name in recipe.mixture.nonzero() if name not in domains.by_name]
+    if unknown:
+        near = get_close_matches(unknown[0], domains.by_name, 1)
+        hint = f"Did you mean {near[0]!r}?" if near else "Add it to the domains file."
+        raise InputError(
+            f"domains among {', '.join(domains.by_name)}", ", ".join(unknown), where=domains.source, hint=hint
+        )
 
 
 def _sum_remarks(recipe: Recipe) -> Iterable[str]:

@@ -119,6 +119,7 @@ def _merge_checkpoints(frame: pd.DataFrame, report: Report) -> pd.DataFrame:
     if not repeated.any():
         return frame
     groups = keyed[repeated].groupby(keys, sort=False, observed=True)
+    _insist_on_one_experiment(keyed[repeated], keys)
     merged = groups.last().reset_index()
     _count_conflicts(keyed[repeated], keys, report)
     report.merged += int(repeated.sum()) - len(merged)
@@ -126,6 +127,22 @@ def _merge_checkpoints(frame: pd.DataFrame, report: Report) -> pd.DataFrame:
     merged.index = first
     rows = pd.concat([keyed[~repeated], merged]).sort_index()
     return rows[list(frame.columns)]
+
+
+def _insist_on_one_experiment(rows: pd.DataFrame, keys: list[str]) -> None:
+    """Refuse two mixtures or sizes for one checkpoint: two experiments share a name."""
+    facts = [c for c in rows.columns if c.startswith("mix/") or c == "params"]
+    if not facts:
+        return
+    spread = rows.groupby(keys, sort=False, observed=True)[facts].transform(lambda c: c.max() - c.min())
+    differs = (spread > 1e-6 * (1 + rows[facts].abs())).any(axis=1)
+    if differs.any():
+        first = rows[differs].iloc[0]
+        raise InputError(
+            "one mixture and size for each run",
+            f"two for run {str(first['run'])!r} at the same checkpoint",
+            hint="Two experiments share a name: give each its own, or leave one out.",
+        )
 
 
 def _count_conflicts(rows: pd.DataFrame, keys: list[str], report: Report) -> None:

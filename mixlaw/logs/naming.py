@@ -14,7 +14,7 @@ from mixlaw.logs.source import Source
 from mixlaw.units import human
 
 GENERIC = re.compile(
-    r"(?:log|logs|train(?:ing)?|trainer(?:_state|_log)?|metrics?|history|output|stdout|stderr|std\.?out|out|results?|"
+    r"(?:(?:all|eval|train|test|predict)_results|log|logs|train(?:ing)?|trainer(?:_state|_log)?|metrics?|history|output|stdout|stderr|std\.?out|out|results?|"
     r"run|events\.out\.tfevents\..*|events|console|main|wandb-(?:summary|history)|all|metrics_step\d+|rank[-_]?\d+|data|table|stdin)(?:[_\-.]?\d*)",
     re.IGNORECASE,
 )
@@ -171,12 +171,23 @@ def _segments(group: np.ndarray, axis: np.ndarray, present: np.ndarray) -> np.nd
     metrics = present[order]
     again = np.append(False, (metrics[1:] & metrics[:-1]).any(axis=1))
     falls = (rise < 0) | ((rise == 0) & again)
-    starts = ~same | falls
     if (same & falls).sum() > len(axis) / 3:  # shuffled rows: the k-th time that a value occurs is the k-th run
         return _by_occurrence(group, axis)
+    starts = ~same | (falls & ~_resumes(axis[order], ~same, same & (rise < 0)))
     codes = np.empty(len(axis), dtype=np.intp)
     codes[order] = np.cumsum(starts) - 1
     return _first_seen(codes)
+
+
+def _resumes(axis: np.ndarray, begins: np.ndarray, falls: np.ndarray) -> np.ndarray:
+    """Where a value falls, but not to the start of its run: a run that went on from an earlier checkpoint."""
+    resumed = np.zeros(len(axis), dtype=bool)
+    start = 0
+    for place in np.flatnonzero(begins | falls):
+        resumed[place] = not begins[place] and axis[place] > axis[start]
+        if not resumed[place]:
+            start = int(place)
+    return resumed
 
 
 def _by_occurrence(group: np.ndarray, axis: np.ndarray) -> np.ndarray:

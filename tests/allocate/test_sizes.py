@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mixlaw.allocate.sizes import Scale, Size, build_sizes, parse_pairs, parse_size
-from mixlaw.errors import InputError, UsageError
+from mixlaw.errors import UsageError
 
 
 def build(names: str, **options: object) -> tuple[Size, ...]:
@@ -52,7 +52,7 @@ def test_slips_are_named(names: str, options: dict[str, object], message: str) -
 
 
 def test_words_that_are_no_sizes() -> None:
-    with pytest.raises(InputError, match="--sizes"):
+    with pytest.raises(UsageError, match="--sizes"):
         parse_size("big")
     with pytest.raises(UsageError, match="size=number"):
         parse_pairs("60M:3", name="--price")

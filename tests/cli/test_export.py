@@ -88,7 +88,7 @@ def test_check_shows_stages(folder, capsys):
         (["export", "mixture.yaml", "--format", "axolotl"], 2, "fraction of that one set"),
         (["export", "mixture.yaml", "--format", "hf"], 3, "mean_tokens_per_document"),
         (["export", "none.yaml", "--format", "hf"], 3, "none.yaml"),
-        (["export", "mixture.yaml", "--format", "megatron", "--tokens", "-3"], 3, "--tokens"),
+        (["export", "mixture.yaml", "--format", "megatron", "--tokens", "-3"], 2, "--tokens"),
         (["export", "mixture.yaml", "--format", "megatron", "--batch-size", "0"], 2, "--batch-size"),
         (["export", "--check", "none.txt", "--format", "megatron"], 3, "none.txt"),
         (["export", "--check", "mixture.yaml", "--format", "megatron"], 3, "mixture.yaml: Expected weight and prefix"),

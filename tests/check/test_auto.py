@@ -173,9 +173,8 @@ def test_mixtures_are_compared_only_at_one_size_and_token_count() -> None:
     rng = np.random.default_rng(0)
     shares = rng.dirichlet(np.ones(2), 36)
     tokens = np.where(np.arange(36) % 3 == 0, 4e9, 1e9)
-    frame = pd.DataFrame(
-        {"run": [f"r{i}" for i in range(36)], "tokens": tokens, "params": np.repeat([5e7, 1e8, 2e8], 12)}
-    )
+    sizes = np.repeat([5e7, 1e8, 2e8], 12)
+    frame = pd.DataFrame({"run": [f"r{i}" for i in range(36)], "tokens": tokens, "params": sizes})
     frame[["mix/a", "mix/b"]] = shares
     frame["loss/x"] = 3.0 - 0.1 * np.log(tokens / 1e9) + 0.2 * shares[:, 0] - 0.1 * np.log(sizes / 1e8)
     result = compare(RunTable.from_frame(frame), ["chinchilla"], how="largest", options=FEW)

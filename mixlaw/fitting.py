@@ -57,7 +57,7 @@ def fit_table(
     report = progress or (lambda done: None)
     if request.shrink is None and table.domains:
         law = DEFAULT_LAW if request.laws == (AUTO,) else request.laws[0]
-        options, evidence = settle(table, law, request.options)
+        options, evidence = settle(table, law, request.options, executor=executor)
     else:
         options, evidence = replace(request.options, shrink=request.shrink or 0.0), {}
     if not table.domains:

@@ -135,7 +135,7 @@ def _auto(
     for part in parts:
         train = table.select(part.train)
         try:
-            settled, _ = settle(train, CANDIDATES[0], options)
+            settled, _ = settle(train, CANDIDATES[0], options, executor=executor)
             choice = choose(train, settled, executor=executor)
         except MixlawError as error:
             return Trial(AUTO, np.full_like(predicted, np.nan), lacks=str(error)), ()

@@ -71,7 +71,7 @@ def choose(
     executor: Executor | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Choice:
-    """Try the candidates on an inner held-out part of ``table`` and weight them, on at most 24 of its targets.
+    """Try the candidates on an inner held-out part of ``table`` and weight them, on at most 16 of its targets.
 
     Raises:
         InputError: when no candidate can be tried.

@@ -41,7 +41,7 @@ def needed(table: RunTable) -> bool:
 
 
 def choose_strength(table: RunTable, law: str, options: FitOptions, *, executor: Executor | None = None) -> Shrinkage:
-    """Try every strength on folds of mixtures, on at most 24 targets, and take the one with the smallest error."""
+    """Try every strength on folds of mixtures, on at most 16 targets, and take the one with the smallest error."""
     table = sample_targets(table)
     parts = splits(table, "mixtures", seed=options.seed)
     log_y = np.log(measured(table))

@@ -20,7 +20,7 @@ from mixlaw.runs import RunTable
 
 Floats = NDArray[np.float64]
 
-MOST_TARGETS = 24
+MOST_TARGETS = 16
 """Targets on which laws and strengths are tried where a table has more."""
 
 

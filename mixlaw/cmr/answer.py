@@ -200,9 +200,14 @@ def peaks(model: SizeModel, weight: float) -> Floats:
 
 
 def recovery(model: SizeModel, share: float) -> float:
-    """Tokens at which general loss at a share is back at the base model's, NaN where not within 10 times the data."""
+    """Tokens at which general loss at a share is back at the base model's; 0 where it never was above it.
+
+    NaN where it is not back within 10 times the data.
+    """
     increments = model.curve_at(share, _AHEAD)
     peak = int(increments.argmax())
+    if increments[peak] <= 0:
+        return 0.0
     back = np.flatnonzero(increments[peak:] <= 0)
     return float(model.data.longest * np.exp(_AHEAD[peak + back[0]])) if len(back) else float("nan")
 

@@ -119,7 +119,8 @@ class ShareRow:
         rise: highest increment of general loss along the fitted curve up to ``last``, nats.
         general: increment of general loss at ``last`` by the fitted curve, nats.
         domain: increment of domain loss at ``last``, nats; NaN where unknown.
-        back: tokens at which general loss is back at the base model's, NaN where not within 10 times the longest run.
+        back: tokens at which general loss is back at the base model's, 0 where it never was above it, NaN where not
+            within 10 times the longest run.
     """
 
     share: float

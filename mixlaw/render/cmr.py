@@ -70,6 +70,8 @@ def _turning_rows(size: SizeReport) -> Iterable[tuple[str, ...]]:
 
 
 def _back(tokens: float, last: float) -> str:
+    if tokens == 0:
+        return "never above"
     if math.isnan(tokens):
         return f">{human(10 * last)}"
     return human(tokens) if tokens <= 2 * last else f">{human(2 * last)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -141,11 +140,6 @@ class FitSet:
     def targets(self) -> tuple[str, ...]:
         """Names of the targets."""
         return tuple(self.members)
-
-    @cached_property
-    def scaled(self) -> bool:
-        """Whether any law in the set depends on N or D."""
-        return any({"params", "tokens"} & m.fit.law.needs for ms in self.members.values() for m in ms)
 
     def needs(self) -> set[str]:
         """Which of params and tokens a prediction needs."""

@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from mixlaw.check.auto import choose
+from mixlaw.check.auto import AUTO, choose
 from mixlaw.check.bootstrap import bootstrap
 from mixlaw.check.calibrate import calibrate
 from mixlaw.check.shrink import settle
@@ -19,7 +19,6 @@ from mixlaw.laws import named
 from mixlaw.runs import RunTable
 
 DEFAULT_LAW = "capacity"
-AUTO = "auto"
 
 
 @dataclass(frozen=True)
@@ -88,18 +87,30 @@ def _fit_named(name: str, dataset: Dataset, options: FitOptions) -> tuple[Fit, .
     return fit_law(named(name), dataset, options)
 
 
+def split_laws(text: str) -> tuple[str, ...]:
+    """Split ``a,b,c`` into names of laws, ``auto`` among them.
+
+    Raises:
+        UsageError: for no name or an unknown one.
+    """
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not names:
+        raise UsageError("the name of a law after --law", repr(text))
+    for name in names:
+        if name != AUTO:
+            named(name)
+    return names
+
+
 def named_laws(text: str) -> tuple[str, ...]:
-    """Split ``a,b,c`` and check every name.
+    """Split the names of laws that answer together.
 
     Raises:
         UsageError: for an unknown or doubled name, or ``auto`` beside others.
     """
-    names = tuple(part.strip() for part in text.split(",") if part.strip())
-    if not names or len(set(names)) < len(names):
+    names = split_laws(text)
+    if len(set(names)) < len(names):
         raise UsageError("the names of laws after --law, each once", repr(text))
     if AUTO in names and len(names) > 1:
         raise UsageError("auto alone, or named laws", repr(text))
-    for name in names:
-        if name != AUTO:
-            named(name)
     return names

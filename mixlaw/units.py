@@ -1,9 +1,10 @@
-"""Human numbers ("20B", "410M", "1e21") and the units of losses and scores."""
+"""Human numbers ("20B", "410M", "1e21"), lists in sentences, and the units of losses and scores."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from enum import Enum
 
 from mixlaw.errors import InputError, MixlawError, UsageError
@@ -94,6 +95,12 @@ def human(value: float) -> str:
             scaled = value / factor
             return f"{scaled:.3g}{suffix}" if abs(scaled) < 999.5 else f"{scaled:.0f}{suffix}"
     return f"{value:.3g}"
+
+
+def shorten(names: Sequence[str], most: int = 6) -> str:
+    """A list of names for a sentence, cut after ``most`` with a count of the rest."""
+    listed = ", ".join(names[:most])
+    return listed if len(names) <= most else f"{listed} and {len(names) - most:,} more"
 
 
 def decimal(value: float, digits: int = 12) -> str:

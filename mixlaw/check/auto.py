@@ -17,6 +17,9 @@ from mixlaw.runs import RunTable
 
 Floats = NDArray[np.float64]
 
+AUTO = "auto"
+"""What a user calls the choice and weighting of laws by held-out error."""
+
 CANDIDATES = (
     "capacity", "capacity-powers", "modulated", "datashare", "product", "joint", "additive", "exp", "loglinear",
 )  # fmt: skip

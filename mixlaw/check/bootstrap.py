@@ -98,10 +98,3 @@ def _redo(task: _Task) -> Floats:
     )
     solver = replace(task.options.solver, iterations=ITERATIONS)
     return minimise(problems, np.repeat(task.fit.theta[None], number, axis=0), options=solver).theta
-
-
-def interval(draws: Floats, *, level: float = 0.9, axis: int = 0) -> tuple[Floats, Floats]:
-    """Lower and upper quantile of draws."""
-    edge = (1 - level) / 2
-    low, high = np.quantile(draws, [edge, 1 - edge], axis=axis)
-    return low, high

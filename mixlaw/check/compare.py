@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mixlaw.check.auto import CANDIDATES, Choice, choose
+from mixlaw.check.auto import AUTO, CANDIDATES, Choice, choose
 from mixlaw.check.baselines import Baseline, baselines
 from mixlaw.check.holdout import Split, splits
 from mixlaw.check.scores import Scores, score
@@ -23,7 +23,6 @@ from mixlaw.runs import RunTable
 
 Floats = NDArray[np.float64]
 
-AUTO = "auto"
 TIE = 2.0
 """Laws tie when their errors differ by less than this many standard errors of the paired difference."""
 

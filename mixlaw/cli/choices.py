@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from mixlaw.fit import FitOptions
 
 
-def law_names(text: str) -> list[str]:
-    """Split ``a,b,c``; unknown names are refused where the laws are known."""
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise UsageError("the name of a law after --law", repr(text))
-    return names
-
-
 def fit_options(
     *,
     starts: int,

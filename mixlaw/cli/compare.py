@@ -29,20 +29,18 @@ def compare(
     json: Json = False,
 ) -> None:
     """Score laws and rules of thumb on a held-out part of a run table, never on the part they were fitted on."""
-    from mixlaw.check.compare import AUTO
+    from mixlaw.check.auto import AUTO
     from mixlaw.check.compare import compare as run
     from mixlaw.cli import output as out
-    from mixlaw.cli.choices import executor, law_names
+    from mixlaw.cli.choices import executor
     from mixlaw.cli.opening import open_runs
     from mixlaw.domains import Domains
     from mixlaw.fit import FitOptions
-    from mixlaw.laws import LAWS, named
+    from mixlaw.fitting import split_laws
+    from mixlaw.laws import LAWS
     from mixlaw.render import compare as render
 
-    names = [AUTO, *LAWS] if law == "all" else law_names(law)
-    for name in names:
-        if name != AUTO:
-            named(name)
+    names = [AUTO, *LAWS] if law == "all" else split_laws(law)
     natural = Domains.load(domains).natural() if domains else None
     table = open_runs(runs)
     with out.progress("comparing") as advance, executor(jobs) as pool:

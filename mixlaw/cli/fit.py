@@ -57,11 +57,12 @@ def fit(
 
     from mixlaw import fitfile
     from mixlaw.benchmark import add_benchmarks, curves, parse_chances
+    from mixlaw.check.auto import AUTO
     from mixlaw.check.sensitivity import early_sensitivity
     from mixlaw.cli import output as out
     from mixlaw.cli.choices import executor, fit_options, unique_tokens
     from mixlaw.cli.opening import open_runs
-    from mixlaw.fitting import AUTO, DEFAULT_LAW, Request, fit_table, named_laws
+    from mixlaw.fitting import DEFAULT_LAW, Request, fit_table, named_laws
     from mixlaw.render import fit as render
     from mixlaw.render.benchmark import curve_table
 

@@ -21,10 +21,10 @@ from mixlaw.logs.naming import as_runs, clean_ids, derive_runs, rows_of_runs, sp
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Part, Skip
 from mixlaw.logs.places import resolve_aliases, tell_apart
-from mixlaw.logs.report import FileReport, Report, shorten
+from mixlaw.logs.report import FileReport, Report
 from mixlaw.logs.sheet import Sheet
 from mixlaw.runs import RunTable
-from mixlaw.units import Unit
+from mixlaw.units import Unit, shorten
 
 _ROUNDING = 1e-6
 FILE, LINE, FINAL = "_file", "_line", "_final"

@@ -11,10 +11,11 @@ from mixlaw.errors import InputError, MissingFactError
 from mixlaw.logs.naming import per_run
 from mixlaw.logs.options import IngestOptions
 from mixlaw.logs.part import Skip
-from mixlaw.logs.report import Report, shorten
+from mixlaw.logs.report import Report
 from mixlaw.logs.sheet import Sheet, beginning, template
 from mixlaw.mixture import SUM_TOLERANCE
 from mixlaw.runs import RunTable
+from mixlaw.units import shorten
 
 CONSTANT = ("params", "params_active", "flops")
 

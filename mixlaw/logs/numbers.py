@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -141,8 +141,3 @@ def _plain(text: str, human: bool) -> float | None:
 def rows_where(source: str, lines: NDArray[np.int64]) -> Where:
     """Name the place of a row: file and line."""
     return lambda row: f"{source}, line {lines[row]}"
-
-
-def cells_of(rows: Sequence[Mapping[str, object]], names: Sequence[str]) -> pd.DataFrame:
-    """Records with different keys as a frame, None where a record lacks a key."""
-    return pd.DataFrame({n: pd.Series([r.get(n) for r in rows], dtype=object) for n in names}, columns=list(names))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
@@ -74,10 +74,6 @@ class Part:
     table: bool = False
     place: str = ""
     aliases: tuple[str, ...] = ()
-
-    def with_frame(self, frame: pd.DataFrame, lines: NDArray[np.int64]) -> Part:
-        """The same part with other rows."""
-        return replace(self, frame=frame, lines=lines)
 
     def where(self, row: int) -> str:
         """Place of a row for messages."""

@@ -10,7 +10,7 @@ from typing import Any
 from mixlaw.errors import InputError
 from mixlaw.logs.part import Column, Skip
 from mixlaw.runs import Repairs, RunTable
-from mixlaw.units import Unit
+from mixlaw.units import Unit, shorten
 
 _SHOWN = 8
 
@@ -164,12 +164,6 @@ class Report:
 
 def _at(place: str) -> str:
     return f" (first: {place})" if place else ""
-
-
-def shorten(words: Sequence[str], limit: int) -> str:
-    """Join words, at most ``limit`` of them."""
-    more = f" and {len(words) - limit:,} more" if len(words) > limit else ""
-    return ", ".join(words[:limit]) + more
 
 
 def _recognised(files: Iterable[FileReport]) -> list[str]:

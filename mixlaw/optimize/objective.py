@@ -128,8 +128,3 @@ class Objective:
             for one in ([Limit(n, limit.level, limit.baseline) for n in losses] if limit.term == "*" else [limit])
         ]
         return Objective(weights, tuple(limits))
-
-    @property
-    def maximised(self) -> bool:
-        """Whether all that counts are accuracies: the value is then their mean, higher is better."""
-        return bool(self.weights) and all(name.startswith("bench/") for name in self.weights)

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from rich.table import Table
 
 from mixlaw.benchmark import Accuracy, Curve
-from mixlaw.render.tables import percent, shorten, table
+from mixlaw.render.tables import percent, table
+from mixlaw.units import shorten
 
 
 def curve_table(curves: Mapping[str, Curve]) -> Table:

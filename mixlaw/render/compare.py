@@ -10,7 +10,8 @@ from rich.text import Text
 
 from mixlaw.check.compare import Comparison, Row
 from mixlaw.check.scores import Scores
-from mixlaw.render.tables import percent, shorten, table
+from mixlaw.render.tables import percent, table
+from mixlaw.units import shorten
 
 SHOWN = 6
 """Laws in the table by target."""

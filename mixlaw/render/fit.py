@@ -9,7 +9,8 @@ from rich.table import Table
 
 from mixlaw.fit import Status
 from mixlaw.fits import FitSet
-from mixlaw.render.tables import percent, shorten, significant, table
+from mixlaw.render.tables import percent, significant, table
+from mixlaw.units import shorten
 
 
 def fit_table(fits: FitSet) -> Table:

@@ -99,12 +99,7 @@ def binding_lines(choice: Choice) -> Iterator[str]:
     """The binding constraints and what loosening them buys."""
     for price in choice.prices:
         buys = "; ".join(f"{what} gains {gain:.2g}" for what, gain in price.buys.items())
-        per = (
-            f"{price.price:.2g} per unit of it"
-            if price.kind == "limit"
-            else f"{price.price / 100:.2g} per 1 % of share"
-        )
-        yield f"binds: {price.words}: {per}{f'; {buys}' if buys else ''}"
+        yield f"binds: {price.words}: {_price(price)}{f'; {buys}' if buys else ''}"
 
 
 def _price(price: Price) -> str:

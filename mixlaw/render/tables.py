@@ -28,9 +28,3 @@ def percent(value: float, digits: int = 1) -> str:
 def significant(value: float, digits: int = 3) -> str:
     """A number to so many significant digits, without an exponent where it can be read without."""
     return f"{value:.{digits}g}" if value == 0 or 1e-3 <= abs(value) < 1e5 else f"{value:.{digits - 1}e}"
-
-
-def shorten(names: Sequence[str], most: int = 6) -> str:
-    """A list of names, cut after ``most`` with a count of the rest."""
-    listed = ", ".join(names[:most])
-    return listed if len(names) <= most else f"{listed} and {len(names) - most} more"

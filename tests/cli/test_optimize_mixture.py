@@ -13,10 +13,19 @@ from mixlaw import fitfile
 from mixlaw.cli import main
 from mixlaw.fitting import fit_table
 from mixlaw.laws import EXAMPLES, LAWS
+from mixlaw.laws.base import Inputs
 from mixlaw.mixture import Recipe
 from mixlaw.runs import RunTable
 
 SCALE = ["--params", "1B", "--tokens", "20B"]
+
+
+def design(rng: np.random.Generator) -> tuple[pd.DataFrame, Inputs]:
+    """Runs of the example of ``capacity``, without losses: as a frame, and as the law sees them."""
+    inputs = EXAMPLES["capacity"].inputs(rng)
+    scale = {"run": [f"r{i}" for i in range(len(inputs))], "params": inputs.params, "tokens": inputs.tokens}
+    shares = {f"mix/{name}": inputs.shares[:, index] for index, name in enumerate(inputs.domains)}
+    return pd.DataFrame({**scale, **shares}), inputs
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +33,7 @@ def fit_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fit of two targets simulated by ``capacity`` over web, code and math."""
     rng = np.random.default_rng(0)
     example, law = EXAMPLES["capacity"], LAWS["capacity"]
-    inputs = example.inputs(rng)
-    frame = pd.DataFrame(
-        {"run": [f"r{i}" for i in range(len(inputs))], "params": inputs.params, "tokens": inputs.tokens}
-    )
-    for index, name in enumerate(example.domains):
-        frame[f"mix/{name}"] = inputs.shares[:, index]
+    frame, inputs = design(rng)
     theta = np.array(example.theta)
     for target, order in (("web", [0, 1, 2]), ("code", [1, 0, 2])):
         moved = np.concatenate([theta[:4], theta[4:7][order], theta[7:][order]])
@@ -141,12 +145,7 @@ def test_benchmarks_from_table_to_objective(tmp_path: Path, capsys: pytest.Captu
     """A run table with accuracies, fitted on the spot, predicted, and optimised for."""
     rng = np.random.default_rng(0)
     example, law = EXAMPLES["capacity"], LAWS["capacity"]
-    inputs = example.inputs(rng)
-    frame = pd.DataFrame(
-        {"run": [f"r{i}" for i in range(len(inputs))], "params": inputs.params, "tokens": inputs.tokens}
-    )
-    for index, name in enumerate(example.domains):
-        frame[f"mix/{name}"] = inputs.shares[:, index]
+    frame, inputs = design(rng)
     loss = law.predict(np.array(example.theta), inputs) * np.exp(1e-3 * rng.standard_normal(len(inputs)))
     frame["loss/web"] = loss
     frame["bench/hellaswag"] = rng.binomial(10042, 0.25 + 0.75 / (1 + np.exp(3 * (loss - 2.6)))) / 10042

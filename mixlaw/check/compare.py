@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mixlaw.check.auto import AUTO, CANDIDATES, Choice, choose
 from mixlaw.check.baselines import Baseline, baselines
 from mixlaw.check.holdout import Split, splits
+from mixlaw.check.noise import SeedNoise, seed_noise
 from mixlaw.check.scores import Scores, score
 from mixlaw.check.shrink import settle
 from mixlaw.check.trial import Trial, measured, try_laws
@@ -71,12 +72,14 @@ class Comparison:
         runs: held-out runs.
         rows: laws and baselines, the smallest error first, rules that only choose after, the untried last.
         choices: what ``auto`` chose on each training part.
+        noise: scatter of repeats anywhere in the table; None without repeats.
     """
 
     held_out: str
     runs: int
     rows: tuple[Row, ...]
     choices: tuple[Choice, ...]
+    noise: SeedNoise | None = None
 
     def ties(self) -> list[str]:
         """Laws whose error cannot be told from the smallest."""
@@ -121,7 +124,7 @@ def compare(
     judged = [_judge(candidate, table, test) for candidate in candidates]
     judged.sort(key=lambda r: (bool(r.lacks), r.order_only, r.error if np.isfinite(r.error) else np.inf))
     name = parts[0].name if len(parts) == 1 else f"mixtures, {len(parts)} folds"
-    return Comparison(name, int(test.sum()), tuple(judged), choices)
+    return Comparison(name, int(test.sum()), tuple(judged), choices, seed_noise(table))
 
 
 def _auto(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 from rich.text import Text
 
 from mixlaw.check.compare import Comparison, Row
+from mixlaw.check.noise import SeedNoise
 from mixlaw.check.scores import Scores
 from mixlaw.render.tables import percent, table
 from mixlaw.units import shorten
@@ -67,6 +70,7 @@ def verdict(result: Comparison) -> list[str]:
     chosen = [r for r in result.rows if not r.lacks and math.isfinite(r.decision.regret)]
     if chosen:
         lines.append(_regrets(best, chosen))
+    lines.append(_noise(result.noise))
     lines += [f"Not tried: {r.name}: {r.lacks}" for r in result.rows if r.lacks]
     return lines
 
@@ -80,6 +84,19 @@ def _regrets(best: Row, chosen: list[Row]) -> str:
         cheapest = [r.name for r in chosen if r.decision.regret == least]
         text += f" ({shorten(cheapest, 3)}: {least:.4f})"
     return f"{text}; by rule of thumb: {', '.join(rules)}." if rules else f"{text}."
+
+
+def _noise(noise: SeedNoise | None) -> str:
+    """What the seed alone does, to read errors and regrets against."""
+    if noise is None:
+        return "Seed noise: unknown, no mixture was run twice at one size and token count (two more seeds would tell)."
+    text = (
+        f"Seed noise: {noise.runs} runs of {noise.configurations} repeated configurations scatter by "
+        f"{percent(float(np.mean(list(noise.relative.values()))), 2)} per loss"
+    )
+    if math.isfinite(noise.mean_loss):
+        text += f" and {noise.mean_loss:.4f} in mean loss"
+    return f"{text} (sd of one run): a perfect law would show an error of {percent(noise.floor, 2)}."
 
 
 def as_json(result: Comparison) -> dict[str, Any]:
@@ -101,6 +118,7 @@ def as_json(result: Comparison) -> dict[str, Any]:
         ],
         "ties": result.ties(),
         "choices": [c.as_evidence()["choice"] for c in result.choices],
+        "seed_noise": None if result.noise is None else {**asdict(result.noise), "floor": result.noise.floor},
         "verdict": verdict(result),
     }
 

@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from mixlaw.check.compare import Comparison, Row
+from mixlaw.check.noise import SeedNoise
 from mixlaw.check.scores import Scores, score
 from mixlaw.diagnose import Geometry
 from mixlaw.fit import Fit, Status
@@ -93,6 +94,7 @@ def test_a_comparison() -> None:
             ),
         ),
         (),
+        SeedNoise(2, 5, {"web": 0.004, "code": 0.006}, 0.0071),
     )
     parts = [render_compare.comparison_table(result), render_compare.target_table(result)]
     shown = text_of(*parts) + "\n".join(render_compare.verdict(result)) + "\n"

@@ -141,6 +141,11 @@ class FitSet:
         """Names of the targets."""
         return tuple(self.members)
 
+    @property
+    def bootstrapped(self) -> bool:
+        """Whether every law of every target has bootstrap draws."""
+        return all(len(m.fit.draws) > 0 for members in self.members.values() for m in members)
+
     def needs(self) -> set[str]:
         """Which of params and tokens a prediction needs."""
         return {str(n) for ms in self.members.values() for m in ms for n in m.fit.law.needs} - {"mix"}

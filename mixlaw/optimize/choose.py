@@ -133,7 +133,7 @@ def _flags(choice: Choice) -> Iterator[Flag]:
     if repeated:
         listed = (f"{d} {e.target:.2g} epochs (proxies {e.proxies:.2g})" for d, e in repeated.items())
         yield Flag(Doubt.REPEATS_MORE, ", ".join(listed))
-    if any(len(m.fit.draws) == 0 for members in choice.fits.members.values() for m in members):
+    if not choice.fits.bootstrapped:
         yield Flag(Doubt.NO_BOOTSTRAP)
     if not optimum.converged:
         yield Flag(Doubt.SEARCH_UNFINISHED, f"off by {optimum.residual:.0e}")

@@ -40,7 +40,7 @@ class Ensemble:
             UsageError: for another word, or fits without bootstrap members.
         """
         fits = surface.fits
-        if any(len(m.fit.draws) == 0 for ms in fits.members.values() for m in ms):
+        if not fits.bootstrapped:
             raise UsageError("bootstrap members for --risk", "a fit without", hint="Fit with --bootstrap 100.")
         if risk == "mean":
             return cls(surface, 0.0)

@@ -24,9 +24,10 @@ class Standing:
         value: predicted objective (accuracies positive where the objective is made of accuracies alone).
         low: lower end of its 90 % interval.
         high: upper end.
-        beaten: probability that the proposal is better; NaN for the proposal itself.
+        beaten: share of the scenarios in which the proposal is better; NaN for the proposal itself.
         regret: objective of the proposal minus this one's, quantiles 5, 50 and 95 %; below 0 the proposal is better.
         allowed: whether the mixture satisfies the constraints that the proposal has to satisfy.
+        scenarios: number S of scenarios behind ``beaten``, which cannot tell what lies within 1 / (S + 1) of 0 or 1.
     """
 
     value: float
@@ -35,16 +36,27 @@ class Standing:
     beaten: float = float("nan")
     regret: tuple[float, float, float] = (0.0, 0.0, 0.0)
     allowed: bool = True
+    scenarios: int = 0
+
+    @property
+    def unknown(self) -> float:
+        """1 / (S + 1): how near to 0 or 1 a probability cannot be told from it by S scenarios."""
+        return 1 / (self.scenarios + 1)
+
+    @property
+    def probability(self) -> float:
+        """Probability that the proposal is better, no nearer to 0 or 1 than the scenarios can tell."""
+        return min(max(self.beaten, self.unknown), 1 - self.unknown)
 
     @property
     def tie(self) -> bool:
         """Whether neither is surely better."""
-        return 1 - SURE < self.beaten < SURE
+        return 1 - SURE < self.probability < SURE
 
     @property
     def ahead(self) -> bool:
         """Whether this mixture is surely better than the proposal (which penalties or limits hold back)."""
-        return self.beaten <= 1 - SURE
+        return self.probability <= 1 - SURE
 
 
 def standings(surface: Surface, proposal: Floats, baselines: Mapping[str, Floats]) -> dict[str, Standing]:
@@ -61,7 +73,7 @@ def standings(surface: Surface, proposal: Floats, baselines: Mapping[str, Floats
         beaten = float(np.mean(np.where(np.abs(gap) < 1e-9, 0.5, gap < 0))) if index else float("nan")
         low, middle, high = (float(q) for q in np.quantile(gap, [0.05, 0.5, 0.95]))
         value, half = float(values[index]), Z90 * float(spread[index])
-        out[name] = Standing(value, value - half, value + half, beaten, (low, middle, high))
+        out[name] = Standing(value, value - half, value + half, beaten, (low, middle, high), scenarios=len(scenarios))
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil, floor
 from typing import Any
 
 from rich.table import Table
@@ -56,10 +57,18 @@ def standing_table(choice: Choice) -> Table:
             rows.append((*row, "", "", ""))
             continue
         low, _, high = (-q for q in reversed(found.regret))
-        rows.append((*row, f"{low:+.4f} to {high:+.4f}", percent(found.beaten, 0), _verdict(found)))
+        rows.append((*row, f"{low:+.4f} to {high:+.4f}", probability_text(found), _verdict(found)))
     title = f"Objective: {_objective_words(choice)}"
     columns = ["mixture", "value", "90 % interval", "proposal gains (90 %)", "P(gain)", "verdict"]
     return table(title, columns, rows)
+
+
+def probability_text(found: Standing) -> str:
+    """In whole percent; ``> 98%`` where the scenarios cannot tell it from certainty."""
+    unknown = max(found.unknown, 0.005)
+    if found.beaten > 1 - unknown:
+        return f"> {floor(100 * (1 - unknown) + 1e-9)}%"
+    return f"< {ceil(100 * unknown - 1e-9)}%" if found.beaten < unknown else percent(found.beaten, 0)
 
 
 def _verdict(found: Standing) -> str:
@@ -158,6 +167,10 @@ def evidence_data(choice: Choice, scales: list[tuple[Scale, Found]]) -> dict[str
             name: {"probability_better": s.beaten, "regret_5_50_95": list(s.regret), "tie": s.tie, "allowed": s.allowed}
             for name, s in choice.standings.items()
             if name != "proposal"
+        },
+        "scenarios": {
+            "number": choice.standings["proposal"].scenarios,
+            "from": "bootstrap over runs" if fits.bootstrapped else "normal draws from parameter covariances",
         },
         "within_noise": {name: [r.low, r.high] for name, r in choice.ranges.items()},
         "noise_of_one_run": choice.noise,

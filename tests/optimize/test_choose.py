@@ -87,6 +87,16 @@ def test_clear_gain_over_the_incumbent_is_no_tie(make_fits: Make) -> None:
     assert choice.standings["incumbent"].regret[2] < 0
 
 
+def test_few_draws_cannot_make_sure(make_fits: Make) -> None:
+    far = Mixture({"a": 1.0, "b": 0.0, "c": 0.0})
+    for draws, sure in ((18, False), (19, True)):
+        choice = choose(exps(make_fits, sd=0.001, draws=draws), Request(HERE, incumbent=far))
+        found = choice.standings["incumbent"]
+        assert (found.beaten, found.scenarios) == (1.0, draws)
+        assert found.probability == pytest.approx(1 - 1 / (draws + 1))
+        assert (found.tie, choice.keep) == (not sure, not sure)
+
+
 def test_incumbent_that_breaks_a_constraint_is_not_kept(make_fits: Make) -> None:
     fits = exps(make_fits, sd=0.05, draws=60)
     best = choose(fits, Request(HERE)).proposal

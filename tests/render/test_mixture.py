@@ -20,6 +20,7 @@ from mixlaw.fit import Fit, FitOptions, Status
 from mixlaw.fits import FitSet, Member, Seen
 from mixlaw.mixture import Mixture, Recipe
 from mixlaw.optimize import Choice, Objective, Request, Scale, by_scale, choose
+from mixlaw.optimize.evidence import Standing
 from mixlaw.optimize.pareto import pareto, parse_terms
 from mixlaw.render import mixture as render
 from mixlaw.render.pareto import draw_front, front_csv
@@ -60,6 +61,12 @@ def choice(fits: FitSet) -> Choice:
     return choose(fits, request)
 
 
+def without_draws(fits: FitSet) -> FitSet:
+    nothing = np.zeros((0, 0))
+    members = {t: tuple(replace(m, fit=replace(m.fit, draws=nothing)) for m in ms) for t, ms in fits.members.items()}
+    return replace(fits, members=members)
+
+
 def text(*tables: object) -> str:
     console = Console(width=160, highlight=False)
     with console.capture() as captured:
@@ -83,6 +90,28 @@ def test_json_contract(choice: Choice) -> None:
     assert data["binding"][0]["name"] == "code"
     assert set(data["binding"][0]["buys"]) == {"one more epoch", "10B more tokens"}
     assert all(isinstance(flag, str) for flag in data["flags"])
+
+
+@pytest.mark.parametrize(
+    ("share", "number", "shown"),
+    [(1.0, 60, "> 98%"), (1.0, 99, "> 99%"), (1.0, 10**6, "> 99%"), (0.0, 60, "< 2%"), (0.0, 999, "< 1%"),
+     (0.97, 60, "97%"), (0.5, 3, "50%"), (0.9, 4, "> 80%"), (0.998, 10**6, "> 99%")],
+)  # fmt: skip
+def test_probabilities_are_no_surer_than_their_scenarios(share: float, number: int, shown: str) -> None:
+    assert render.probability_text(Standing(1.0, 0.9, 1.1, share, scenarios=number)) == shown
+
+
+def test_raw_probability_and_number_of_scenarios_are_kept(fits: FitSet) -> None:
+    incumbent = Mixture({"web": 0.0, "code": 0.0, "math": 1.0})
+    for given, number, source in ((fits, 30, "bootstrap"), (without_draws(fits), 200, "covariances")):
+        choice = choose(given, Request(Scale(1e9, 2e10), incumbent=incumbent))
+        evidence = render.choice_data(choice)["evidence"]
+        assert evidence["against"]["incumbent"]["probability_better"] == 1.0
+        assert evidence["scenarios"]["number"] == number
+        assert source in evidence["scenarios"]["from"]
+        shown = text(render.standing_table(choice))
+        assert f"> {96 if number == 30 else 99}%" in shown
+        assert "100%" not in shown
 
 
 def test_unknown_natural_is_null(fits: FitSet) -> None:

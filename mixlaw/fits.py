@@ -102,6 +102,7 @@ class FitSet:
         evidence: plain data on how the laws were chosen and how intervals were calibrated.
         widen: by target, the factor by which intervals are widened to cover held-out data.
         benchmarks: by task, the curve from losses to accuracy as plain data (``mixlaw.benchmark`` reads it).
+        command: the command line that made the fits; empty where it is not known.
     """
 
     members: Mapping[str, tuple[Member, ...]]
@@ -112,6 +113,7 @@ class FitSet:
     evidence: Mapping[str, object] = field(default_factory=dict)
     widen: Mapping[str, float] = field(default_factory=dict)
     benchmarks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    command: str = ""
 
     @classmethod
     def single(cls, fits: tuple[Fit, ...], dataset: Dataset, options: FitOptions) -> FitSet:
@@ -245,13 +247,15 @@ class FitSet:
                 flags.append(Flag(absent, f"{human(float(value or 0))} was asked for"))
             if value is not None and value > FAR * largest:
                 flags.append(Flag(doubt, f"{human(value)} against {human(largest)}, {value / largest:.0f} times"))
-        low, high = self.seen.mixtures.min(axis=0), self.seen.mixtures.max(axis=0)
-        out = (shares < low - OUTSIDE) | (shares > high + OUTSIDE)
-        if out.any():
-            where = [int(i) for i in np.flatnonzero(out)]
-            listing = (f"{self.domains[i]} {shares[i]:.3f} (data {low[i]:.3f}-{high[i]:.3f})" for i in where)
-            flags.append(Flag(Doubt.EXTRAPOLATES_MIXTURE, ", ".join(listing)))
+        if outside := self.outside(shares):
+            flags.append(Flag(Doubt.EXTRAPOLATES_MIXTURE, outside))
         return tuple(flags)
+
+    def outside(self, shares: Floats) -> str:
+        """The shares of a mixture, shape (K,), beyond the range of the data, with that range; empty if none is."""
+        low, high = self.seen.mixtures.min(axis=0), self.seen.mixtures.max(axis=0)
+        out = np.flatnonzero((shares < low - OUTSIDE) | (shares > high + OUTSIDE))
+        return ", ".join(f"{self.domains[i]} {shares[i]:.3f} (data {low[i]:.3f}-{high[i]:.3f})" for i in out)
 
 
 def _delta_variance(fit: Fit, inputs: Inputs) -> Floats:

@@ -23,6 +23,10 @@ class Doubt(Enum):
     EXTRAPOLATES_SIZE = "more than 10 times the largest size in the data"
     EXTRAPOLATES_TOKENS = "more than 10 times the most tokens in the data"
     EXTRAPOLATES_MIXTURE = "a share lies outside the range of the data by more than 0.02"
+    BASELINE_EXTRAPOLATES = (
+        "a comparison mixture has a share outside the range of the data by more than 0.02: its value, and the gain "
+        "over it, are extrapolated"
+    )
     TIE = "the difference is smaller than its uncertainty"
     FLAT = "shares that can move by more than 0.1 while the objective stays within the noise of one run"
     FAR_FROM_RUNS = "further from every run than any run is from its nearest neighbour"

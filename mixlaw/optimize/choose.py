@@ -126,6 +126,10 @@ def _allowed(found: Found, share: Floats) -> bool:
 def _flags(choice: Choice) -> Iterator[Flag]:
     scale, optimum = choice.request.scale, choice.found.optimum
     yield from choice.fits.flags_at(choice.mixture, scale.params, scale.tokens)
+    for name, share in choice.baselines.items():
+        outside = choice.fits.outside(share)
+        if outside and not (choice.keep and name == "incumbent"):
+            yield Flag(Doubt.BASELINE_EXTRAPOLATES, f"{name.replace('_', ' ')}: {outside}")
     near = choice.nearest
     if near.distance > near.usual:
         yield Flag(Doubt.FAR_FROM_RUNS, f"{near.distance:.2f} from {near.run}, runs at most {near.usual:.2f} apart")

@@ -164,7 +164,13 @@ def evidence_data(choice: Choice, scales: list[tuple[Scale, Found]]) -> dict[str
         "recommended": "incumbent" if choice.keep else "proposal",
         "proposal": _shares(domains, choice.proposal),
         "against": {
-            name: {"probability_better": s.beaten, "regret_5_50_95": list(s.regret), "tie": s.tie, "allowed": s.allowed}
+            name: {
+                "probability_better": s.beaten,
+                "regret_5_50_95": list(s.regret),
+                "tie": s.tie,
+                "allowed": s.allowed,
+                "outside_data": fits.outside(choice.baselines[name]) or None,
+            }
             for name, s in choice.standings.items()
             if name != "proposal"
         },

@@ -97,6 +97,14 @@ def test_few_draws_cannot_make_sure(make_fits: Make) -> None:
         assert (found.tie, choice.keep) == (not sure, not sure)
 
 
+def test_baselines_outside_the_data_are_flagged_by_name(make_fits: Make) -> None:
+    mixtures = np.array([[0.1, 0.4, 0.5], [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]])
+    request = Request(HERE, natural=Mixture({"a": 0.9, "b": 0.1}), incumbent=Mixture({"a": 0.5, "b": 0.31, "c": 0.19}))
+    choice = choose(exps(make_fits, mixtures=mixtures), request)
+    found = [flag.detail for flag in choice.flags if flag.name == "baseline-extrapolates"]
+    assert found == ["natural: a 0.900 (data 0.100-0.500), b 0.100 (data 0.300-0.400), c 0.000 (data 0.200-0.500)"]
+
+
 def test_incumbent_that_breaks_a_constraint_is_not_kept(make_fits: Make) -> None:
     fits = exps(make_fits, sd=0.05, draws=60)
     best = choose(fits, Request(HERE)).proposal

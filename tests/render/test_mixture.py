@@ -107,6 +107,8 @@ def test_raw_probability_and_number_of_scenarios_are_kept(fits: FitSet) -> None:
         choice = choose(given, Request(Scale(1e9, 2e10), incumbent=incumbent))
         evidence = render.choice_data(choice)["evidence"]
         assert evidence["against"]["incumbent"]["probability_better"] == 1.0
+        assert evidence["against"]["incumbent"]["outside_data"].startswith("web 0.000 (data 0.300-0.500), code")
+        assert evidence["against"]["best_observed"]["outside_data"] is None
         assert evidence["scenarios"]["number"] == number
         assert source in evidence["scenarios"]["from"]
         shown = text(render.standing_table(choice))

@@ -73,18 +73,20 @@ def candidates(
     *,
     incumbent: Floats | None = None,
     options: DesignOptions | None = None,
+    centre: str = NATURAL,
 ) -> Candidates:
     """Named mixtures first, then the Dirichlet draws that are farthest from all before them.
 
     Args:
         region: the mixtures that are allowed.
-        natural: natural shares, shape (K,): centre of the draws.
+        natural: natural shares, shape (K,): centre of the draws; equal ones where there are no priors.
         rng: randomness.
         incumbent: mixture in use, shape (K,).
         options: how many, and of which kind.
+        centre: name of the centre: ``natural``, or ``uniform`` where there are no priors.
     """
     options = options or DesignOptions()
-    fixed = list(_named(region, natural, incumbent))
+    fixed = list(_named(region, natural, incumbent, centre))
     want = max(0, options.count - len(fixed))
     drawn = np.array([_draw(region, natural, rng, options.kind, i) for i in range(OVERSAMPLED * want)])
     shares = np.array([mixture for _, mixture in fixed])
@@ -93,10 +95,10 @@ def candidates(
     return Candidates(region.domains, tuple(names), np.vstack([shares, drawn[order]]) if len(order) else shares)
 
 
-def _named(region: Region, natural: Floats, incumbent: Floats | None) -> Iterable[tuple[str, Floats]]:
-    """Natural, uniform, incumbent and one domain out, each moved into the region; doubles are left out."""
+def _named(region: Region, natural: Floats, incumbent: Floats | None, centre: str) -> Iterable[tuple[str, Floats]]:
+    """The centre, uniform, incumbent and one domain out, each moved into the region; doubles are left out."""
     count = len(natural)
-    wanted = [(NATURAL, natural)] + ([] if incumbent is None else [(INCUMBENT, incumbent)])
+    wanted = [(centre, natural)] + ([] if incumbent is None else [(INCUMBENT, incumbent)])
     wanted.append((UNIFORM, np.full(count, 1 / count)))
     for index, domain in enumerate(region.domains):
         rest = np.where(np.arange(count) == index, 0.0, natural)

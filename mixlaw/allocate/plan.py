@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from mixlaw.allocate.accuracy import Accuracy
-from mixlaw.allocate.designs import Candidates, DesignOptions, candidates, farthest
+from mixlaw.allocate.designs import NATURAL, UNIFORM, Candidates, DesignOptions, candidates, farthest
 from mixlaw.allocate.exchange import ExchangeOptions, best_runs, flat, random_order, slots_of
 from mixlaw.allocate.menu import Indices, Menu
 from mixlaw.allocate.prior import Prior, default_prior
@@ -57,10 +57,17 @@ class PlanRequest:
 
     def natural(self) -> Floats:
         """Natural shares, shape (K,); equal ones where a prior is missing."""
+        mixture = self._priors()
+        return np.full(len(self.names), 1 / len(self.names)) if mixture is None else mixture.vector(self.names)
+
+    @property
+    def centre(self) -> str:
+        """What ``natural()`` is: natural, or uniform where a prior is missing."""
+        return UNIFORM if self._priors() is None else NATURAL
+
+    def _priors(self) -> Mixture | None:
         mixture = self.domains.natural()
-        if mixture is None or set(mixture.shares) != set(self.names):
-            return np.full(len(self.names), 1 / len(self.names))
-        return mixture.vector(self.names)
+        return mixture if mixture is not None and set(mixture.shares) == set(self.names) else None
 
     def region(self, tokens: float) -> Region:
         """Mixtures that a run of so many tokens may have.
@@ -148,7 +155,9 @@ class Stage:
         natural = request.natural()
         longest = max(size.tokens[-1] for size in request.sizes)
         incumbent = None if request.incumbent is None else request.incumbent.vector(request.names)
-        mixtures = candidates(request.region(longest), natural, rng, incumbent=incumbent, options=request.designs)
+        mixtures = candidates(
+            request.region(longest), natural, rng, incumbent=incumbent, options=request.designs, centre=request.centre
+        )
         menu = Menu.product(request.sizes, request.names, mixtures.shares)
         if done is not None:
             menu = menu.after(done.inputs, done.run)

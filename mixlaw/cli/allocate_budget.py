@@ -252,6 +252,7 @@ def _plan(
 def _propose(
     request: PlanRequest, known: Done | None, law: Prior | None, *, count: int, output: Path | None, json: bool
 ) -> None:
+    from mixlaw.allocate.doubts import doubts_of
     from mixlaw.allocate.manifest import runs_at
     from mixlaw.allocate.next_runs import next_runs
     from mixlaw.cli import output as out
@@ -262,13 +263,15 @@ def _propose(
         raise UsageError("RUNS with --next: the runs done so far", "none")
     plan, proposal = next_runs(request, count, prior=law, done=known)
     runs = runs_at(plan, proposal.runs.tolist(), first=known.count + 1)
-    content = render.proposal_data(plan, proposal, runs)
+    warnings = doubts_of(plan, proposal.runs)
+    content = render.proposal_data(plan, proposal, runs, warnings)
     if json:
         out.write_json(content)
     else:
         out.show(render.proposal_table(proposal, runs, request.unit), aside=str(output) == "-")
     _write(plan, output, content)
     out.remark(f"law: {plan.prior.text}")
+    out.remarks(f"warning {line}" for line in warnings)
     if proposal.settled:
         out.remark("settled: no run is expected to change the decision; these lower the variance at its rivals most")
 

@@ -106,8 +106,10 @@ def proposal_table(proposal: Proposal, runs: Sequence[PlannedRun], unit: str) ->
     return table("Run next", ["name", "mixture", "largest shares", unit, "regret left (nats)"], rows, left=3)
 
 
-def proposal_data(plan: Plan, proposal: Proposal, runs: Sequence[PlannedRun]) -> dict[str, Any]:
-    """The proposal as a manifest."""
+def proposal_data(
+    plan: Plan, proposal: Proposal, runs: Sequence[PlannedRun], warnings: Sequence[str]
+) -> dict[str, Any]:
+    """The proposal as a manifest with the warnings."""
     return {
         **({"budget": plan.request.budget} if math.isfinite(plan.request.budget) else {}),
         "spent": math.fsum(step.cost for step in proposal.steps),
@@ -119,6 +121,7 @@ def proposal_data(plan: Plan, proposal: Proposal, runs: Sequence[PlannedRun]) ->
         },
         "prior": plan.prior.text,
         "seed": plan.request.seed,
+        "warnings": list(warnings),
         "runs": [run.to_mapping() for run in runs],
     }
 

@@ -8,11 +8,13 @@ import pytest
 from mixlaw.allocate.designs import DesignOptions
 from mixlaw.allocate.doubts import doubts_of
 from mixlaw.allocate.exchange import ExchangeOptions
-from mixlaw.allocate.plan import Plan, PlanRequest, make_plan
+from mixlaw.allocate.next_runs import next_runs
+from mixlaw.allocate.plan import Done, Plan, PlanRequest, make_plan
 from mixlaw.allocate.sizes import Scale, Size
 from mixlaw.allocate.strategies import OPTIMAL, SHAPES
-from mixlaw.domains import Domains
+from mixlaw.domains import Domain, Domains
 from mixlaw.errors import InfeasibleError, InputError, UsageError
+from mixlaw.laws.base import Inputs
 from mixlaw.mixture import Mixture
 
 QUICK = ExchangeOptions(trials=120, early=20, finalists=2)
@@ -101,6 +103,37 @@ def test_slips(small: PlanRequest) -> None:
 def test_priors_that_are_missing_count_as_equal(small: PlanRequest) -> None:
     assert replace(small, domains=Domains()).natural() == pytest.approx([1 / 3] * 3)
     assert small.natural() == pytest.approx([0.7, 0.2, 0.1])
+
+
+def test_without_priors_the_centre_is_called_uniform(small: PlanRequest, facts: Domains) -> None:
+    some = {n: replace(d, prior=None if n == "math" else d.prior) for n, d in facts.by_name.items()}
+    plan = make_plan(replace(small, domains=Domains(some)), "uniform")
+    assert plan.candidates.names[0] == "uniform"
+    assert plan.candidates.names.count("uniform") == 1
+    assert "natural" not in plan.candidates.names
+    top = plan.chosen.runs[plan.menu.size[plan.chosen.runs] == 2]
+    assert "uniform" in {plan.candidates.names[i] for i in plan.menu.mixture[top]}
+    assert "no-priors" in names_of(doubts_of(plan))
+
+
+def test_passes_are_told_at_the_shares_that_there_are(small: PlanRequest) -> None:
+    poor = Domains({n: Domain(available_tokens=1e10) for n in small.names})
+    warnings = doubts_of(make_plan(replace(small, domains=poor, target=Scale(2e9, 1e11)), "uniform"))
+    assert any(w.startswith("unlike-epochs: passes at uniform shares at the target: web 3.3") for w in warnings)
+
+
+def test_a_proposal_carries_the_doubts_of_a_plan(small: PlanRequest) -> None:
+    done = Done(Inputs.build(small.names, np.array([[0.6, 0.3, 0.1]] * 2), 1e7, np.array([1e8, 2e8])),
+                np.array([0, 1]), 2)  # fmt: skip
+    far = replace(small, sizes=(Size(2e7, (4e8,)),), target=Scale(1e9, 1.5e11))
+    plan, proposal = next_runs(far, 2, done=done)
+    warnings = doubts_of(plan, proposal.runs)
+    assert names_of(warnings) == {"too-few-runs", "small-proxies", "far-target", "unlike-epochs"}
+    text = "\n".join(warnings)
+    assert "4 runs for 3 domains" in text and "10M, below 15M" in text and "largest proxy, 20M" in text
+    same = replace(done, inputs=Inputs.build(small.names, np.array([[0.6, 0.3, 0.1]] * 2), 2e7, 4e8))
+    again, proposal = next_runs(far, 2, done=same)
+    assert {"one-ratio", "one-size"} <= names_of(doubts_of(again, proposal.runs))
 
 
 def test_a_sound_plan_has_no_warnings(plan: Plan) -> None:

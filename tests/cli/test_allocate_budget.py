@@ -115,8 +115,9 @@ def test_runs_that_are_done_are_the_prior(here: Path, runs: str, capsys: pytest.
 
 def test_next_runs(here: Path, runs: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert allocate(runs, "--next", "3", *WORDS, "-o", "next.yaml") == 0
-    out, _ = capsys.readouterr()
+    out, err = capsys.readouterr()
     assert "Run next" in out and "regret left" in out
+    assert "warning no-priors: no natural mixture is known" in err  # RUNS alone say nothing about natural shares
     plan = yaml.safe_load((here / "next.yaml").read_text())
     assert len(plan["runs"]) == 3 and "budget" not in plan
     left = [plan["predicted"]["regret_now"], *plan["predicted"]["regret_after"]]
@@ -124,6 +125,17 @@ def test_next_runs(here: Path, runs: str, capsys: pytest.CaptureFixture[str]) ->
     assert allocate(runs, "--next", "2", "--flops", "5e18", *WORDS, "--json") == 0
     bounded = json.loads(capsys.readouterr().out)
     assert bounded["spent"] <= bounded["budget"] == 5e18
+    assert any(line.startswith("no-priors") for line in bounded["warnings"])
+    assert allocate(runs, "--next", "2", *WORDS[:-3], "20B", "--target-tokens", "400B") == 0
+    assert "warning far-target: 20B is 133 times the largest proxy, 150M" in capsys.readouterr().err
+
+
+def test_without_priors_no_mixture_is_called_natural(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "domains.yaml").write_text("domains:\n  web: {}\n  code: {}\n  math: {}\n")
+    assert allocate("--flops", "2e19", *WORDS, "--domains", "domains.yaml", "--strategy", "uniform") == 0
+    out, err = capsys.readouterr()
+    assert "natural" not in out and "uniform" in out
+    assert "warning no-priors" in err
 
 
 def test_nesting_says_whether_it_helps(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,9 +77,10 @@ def test_proposal(plan: Plan) -> None:
     proposal = Proposal(0.01, (Step(0, 4.32e17, 0.008), Step(4, 1.2e20, 0.002)))
     text = text_of(render.proposal_table(proposal, planned_runs(plan)[:2], "FLOPs"))
     assert "now" in text and "0.008" in text and "1.2e+20" in text
-    data = render.proposal_data(plan, proposal, planned_runs(plan)[:2])
+    data = render.proposal_data(plan, proposal, planned_runs(plan)[:2], ["far-target: 7B"])
     assert data["predicted"] == {"regret_now": 0.01, "regret_after": [0.008, 0.002]}
     assert data["budget"] == 3e20
+    assert data["warnings"] == ["far-target: 7B"]
 
 
 def trial(strategy: str, seed: int, error: float, predicted: float) -> Trial:

@@ -32,6 +32,7 @@ def dumps(fits: FitSet) -> str:
         {
             "format": FORMAT,
             "versions": {"mixlaw": mixlaw.__version__, "python": platform.python_version(), "numpy": np.__version__},
+            **({"command": fits.command} if fits.command else {}),
             "domains": list(fits.domains),
             "params": "active where the table has params_active, else params as given",
             "units": {target: unit.value for target, unit in fits.units.items()},
@@ -140,6 +141,7 @@ def _load(content: Mapping[str, Any]) -> FitSet:
         evidence=content["evidence"],
         widen=content["widen"],
         benchmarks=content.get("benchmarks", {}),
+        command=str(content.get("command", "")),
     )
 
 

@@ -21,7 +21,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     from mixlaw.cli.output import silence_stdout
 
     try:
-        app(args=None if argv is None else list(argv), prog_name="mixlaw")
+        words = list(sys.argv[1:] if argv is None else argv)
+        app(args=words, prog_name="mixlaw", obj=words)  # commands that keep their own line read it from the context
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except MixlawError as error:

@@ -13,6 +13,44 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from mixlaw.fit import FitOptions
+    from mixlaw.mixture import Mixture
+    from mixlaw.optimize import Scale
+
+ASIDE = ("-o", "--output", "--jobs")
+"""Options with a value that say where a result goes or how fast it comes, and not what it is."""
+SHOWN = ("--json", "--parameters")
+"""Options without a value that say what is printed beside a result."""
+
+
+def command_line(words: Sequence[str]) -> str:
+    """The command as typed, quoted for a shell, without the options that leave its result alone."""
+    import shlex
+
+    kept = ["mixlaw"]
+    rest = iter(words)
+    for word in rest:
+        if word in ASIDE:
+            next(rest, None)
+        elif word not in SHOWN and not (word.startswith("-o") or word.startswith(("--output=", "--jobs="))):
+            kept.append(word)
+    return shlex.join(kept)
+
+
+def scales(params: str | None, tokens: str | None) -> list[Scale]:
+    """Every size of ``--params`` with every count of ``--tokens``; the last is the run to be trained."""
+    from mixlaw.optimize import Scale
+    from mixlaw.units import parse_numbers
+
+    sizes = parse_numbers(params, name="--params") if params else [None]
+    lengths = parse_numbers(tokens, name="--tokens") if tokens else [None]
+    return [Scale(n, d) for n in sizes for d in lengths]
+
+
+def mixture_of(text: str | None) -> Mixture | None:
+    """The mixture of an option, ``web=0.6,...`` or a file; None where it is left out."""
+    from mixlaw.mixture import Mixture
+
+    return Mixture.parse(text) if text else None
 
 
 def fit_options(

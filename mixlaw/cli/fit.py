@@ -11,6 +11,7 @@ from mixlaw.cli.options import Jobs, Json, Seed, Strict
 
 
 def fit(
+    context: typer.Context,
     runs: Annotated[
         Path, typer.Argument(metavar="RUNS", help="Run table (from mixlaw ingest), or any table it reads.")
     ],
@@ -60,7 +61,7 @@ def fit(
     from mixlaw.check.auto import AUTO
     from mixlaw.check.sensitivity import early_sensitivity
     from mixlaw.cli import output as out
-    from mixlaw.cli.choices import executor, fit_options, unique_tokens
+    from mixlaw.cli.choices import command_line, executor, fit_options, unique_tokens
     from mixlaw.cli.opening import open_runs
     from mixlaw.fitting import DEFAULT_LAW, Request, fit_table, named_laws
     from mixlaw.render import fit as render
@@ -77,6 +78,7 @@ def fit(
     with out.progress("fitting") as advance, executor(jobs) as pool:
         fits = fit_table(table, request, executor=pool, progress=advance)
         fits = add_benchmarks(fits, table, chances=parse_chances(chance or []))
+    fits = replace(fits, command=command_line(context.obj or []))
     text = fitfile.dumps(fits)
     if output is not None:
         out.write_to(output, text)

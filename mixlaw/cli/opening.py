@@ -32,6 +32,15 @@ def open_fits(path: Path, *, law: str = "auto", seed: int = 0) -> FitSet:
     Raises:
         InputError: when the file is neither.
     """
+    return open_fits_and_runs(path, law=law, seed=seed)[0]
+
+
+def open_fits_and_runs(path: Path, *, law: str = "auto", seed: int = 0) -> tuple[FitSet, RunTable | None]:
+    """As ``open_fits``, with the run table where ``path`` is one.
+
+    Raises:
+        InputError: when the file is neither.
+    """
     from mixlaw import fitfile
     from mixlaw.benchmark import add_benchmarks
     from mixlaw.cli import output as out
@@ -45,9 +54,9 @@ def open_fits(path: Path, *, law: str = "auto", seed: int = 0) -> FitSet:
     if path.suffix == ".json" and path.is_file():
         text = read_text(path)
         if text.lstrip().startswith("{") and '"format"' in text[:200]:
-            return fitfile.loads(text, where=str(path))
+            return fitfile.loads(text, where=str(path)), None
     table = open_runs(path)
     out.remark(f"{path} is a run table: fitting {law} first (mixlaw fit keeps the fit)")
     with out.progress("fitting") as advance:
         fits = fit_table(table, Request(named_laws(law), FitOptions(seed=seed)), progress=advance)
-    return add_benchmarks(fits, table)
+    return add_benchmarks(fits, table), table

@@ -7,36 +7,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mixlaw.cli.options import DomainsFile, Json, Output, Seed
+from mixlaw.cli.options import (
+    DomainsFile,
+    Incumbent,
+    Json,
+    Limits,
+    Natural,
+    ObjectiveOption,
+    Output,
+    Seed,
+    TargetParams,
+    TargetTokens,
+)
 
 if TYPE_CHECKING:
     from mixlaw.fits import FitSet
-    from mixlaw.mixture import Mixture
     from mixlaw.optimize import Choice, Found, Scale
 
 
 def optimize_mixture(
     fit: Annotated[Path, typer.Argument(metavar="FIT", help="Fit file, or a run table to fit first.")],
-    params: Annotated[
-        str | None, typer.Option("--params", help="Size of the run, e.g. 7B; of several (400M,7B) the last counts.")
-    ] = None,
-    tokens: Annotated[
-        str | None, typer.Option("--tokens", help="Training tokens, e.g. 150B; of several the last counts.")
-    ] = None,
-    objective: Annotated[
-        str | None,
-        typer.Option("--objective", help="web=1,bench/mmlu=2 or an objective file; the mean loss if left out."),
-    ] = None,
-    limit: Annotated[
-        list[str] | None, typer.Option("--limit", help="E.g. '* <= incumbent + 0.01' or 'bench/piqa >= 0.7'.")
-    ] = None,
+    params: TargetParams = None,
+    tokens: TargetTokens = None,
+    objective: ObjectiveOption = None,
+    limit: Limits = None,
     domains: DomainsFile = None,
     minimum: Annotated[str | None, typer.Option("--min", help="Smallest shares, e.g. web=0.1,code=0.05.")] = None,
     maximum: Annotated[str | None, typer.Option("--max", help="Largest shares, e.g. web=0.7.")] = None,
-    natural: Annotated[str | None, typer.Option("--natural", help="Natural mixture: web=0.6,... or a file.")] = None,
-    incumbent: Annotated[
-        str | None, typer.Option("--incumbent", help="Mixture in use, kept in a tie: web=0.6,... or a file.")
-    ] = None,
+    natural: Natural = None,
+    incumbent: Incumbent = None,
     kl: Annotated[float, typer.Option("--kl", help="Weight of the divergence from --reference.")] = 0.0,
     reference: Annotated[
         str | None, typer.Option("--reference", help="Mixture that --kl stays near; the natural one if left out.")
@@ -60,21 +59,22 @@ def optimize_mixture(
 ) -> None:
     """Choose the mixture with the best predicted objective at the size and tokens of the run to be trained."""
     from mixlaw.cli import output as out
+    from mixlaw.cli.choices import mixture_of, scales
     from mixlaw.cli.opening import open_fits
     from mixlaw.domains import Domains
     from mixlaw.optimize import Objective, Request, SolveOptions, by_scale, choose
 
-    scales = _scales(params, tokens)
+    asked = scales(params, tokens)
     request = Request(
-        scale=scales[-1],
+        scale=asked[-1],
         objective=Objective.parse(objective, limits=limit or []),
         domains=Domains.load(domains) if domains else Domains(),
         minimum=_bounds(minimum, "--min"),
         maximum=_bounds(maximum, "--max"),
-        natural=_mixture(natural),
-        incumbent=_mixture(incumbent),
+        natural=mixture_of(natural),
+        incumbent=mixture_of(incumbent),
         kl=kl,
-        reference=_mixture(reference),
+        reference=mixture_of(reference),
         max_active=max_active,
         risk=risk,
         solver=SolveOptions(seed=seed),
@@ -82,26 +82,10 @@ def optimize_mixture(
     fits = open_fits(fit, seed=seed)
     with out.progress("searching") as advance:
         choice = choose(fits, request, progress=advance)
-        moved = by_scale(fits, request, scales) if len(scales) > 1 else []
+        moved = by_scale(fits, request, asked) if len(asked) > 1 else []
     _write(choice, moved, output, form, json)
     if pareto:
         _write_front(fits, choice, pareto, pareto_output)
-
-
-def _scales(params: str | None, tokens: str | None) -> list[Scale]:
-    """Every size with every token count; the last is the run to be trained."""
-    from mixlaw.optimize import Scale
-    from mixlaw.units import parse_numbers
-
-    sizes = parse_numbers(params, name="--params") if params else [None]
-    lengths = parse_numbers(tokens, name="--tokens") if tokens else [None]
-    return [Scale(n, d) for n in sizes for d in lengths]
-
-
-def _mixture(text: str | None) -> Mixture | None:
-    from mixlaw.mixture import Mixture
-
-    return Mixture.parse(text) if text else None
 
 
 def _bounds(text: str | None, option: str) -> dict[str, float]:
@@ -152,7 +136,8 @@ def _write_front(fits: FitSet, choice: Choice, names: str, path: Path) -> None:
 
     from mixlaw.cli import output as out
     from mixlaw.optimize.pareto import pareto, parse_terms
-    from mixlaw.render.pareto import draw_front, front_csv
+    from mixlaw.render.pareto import front_csv
+    from mixlaw.render.pictures.front import draw
 
     terms = parse_terms(names)
     with out.progress("front") as advance:
@@ -167,5 +152,4 @@ def _write_front(fits: FitSet, choice: Choice, names: str, path: Path) -> None:
         name: (float(choice.surface.term(a, m[None])[0]), float(choice.surface.term(b, m[None])[0]))
         for name, m in mixtures.items()
     }
-    draw_front(front, path.with_suffix(".png"), marks)
-    out.remark(f"wrote {path.with_suffix('.png')}")
+    out.write_plot(draw(front, marks), path.with_suffix(".png"))

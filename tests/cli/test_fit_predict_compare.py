@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from mixlaw import fitfile
 from mixlaw.cli import main
 
 
@@ -154,3 +155,24 @@ def test_a_closed_pipe_is_quiet(fit_file: Path, known_law: Path) -> None:
 def test_the_module_runs_as_a_command() -> None:
     run = subprocess.run([sys.executable, "-m", "mixlaw", "--version"], capture_output=True, text=True, check=True)
     assert run.stdout.startswith("mixlaw 0.")
+
+
+def test_a_fit_file_keeps_the_command_that_made_it(known_law: Path, tmp_path: Path) -> None:
+    words = ["fit", str(known_law), "--law", "linear", "--exclude", "no such run*", "--seed", "3"]
+    one, two = tmp_path / "a b.json", tmp_path / "two.json"
+    assert main([*words, "-o", str(one)]) == 3  # no run matches
+    words = ["fit", str(known_law), "--law", "linear", "--exclude", "400M*", "--seed", "3"]
+    assert main([*words, "-o", str(one), "--json"]) == 0
+    assert main([*words[:2], f"-o{two}", "--jobs", "1", *words[2:]]) == 0
+    assert one.read_bytes() == two.read_bytes()
+    assert fitfile.load(one).command == f"mixlaw fit {known_law} --law linear --exclude '400M*' --seed 3"
+
+
+def test_a_fit_file_without_its_command_still_loads(known_law: Path, tmp_path: Path) -> None:
+    path = tmp_path / "fit.json"
+    assert main(["fit", str(known_law), "--law", "linear", "-o", str(path)]) == 0
+    content = json.loads(path.read_text())
+    del content["command"]
+    path.write_text(json.dumps(content))
+    assert fitfile.load(path).command == ""
+    assert '"command"' not in fitfile.dumps(fitfile.load(path))

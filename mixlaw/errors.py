@@ -51,6 +51,6 @@ class InfeasibleError(InputError):
 
 
 class FitError(MixlawError):
-    """A fit or a gate failed under ``--strict``: exit code 4."""
+    """A fit or a gate failed (under ``--strict``), or there is no answer to what was asked: exit code 4."""
 
     exit_code = 4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mixlaw.cmr.result import Answer, Report
-from mixlaw.errors import InputError, UsageError
+from mixlaw.errors import UsageError
 from mixlaw.mixture import Mixture, Recipe
 from mixlaw.units import human
 
@@ -13,15 +13,14 @@ def recipe(report: Report) -> Recipe:
 
     Raises:
         UsageError: when there are several answers to choose from.
-        InputError: when the one answer is that no share can be given.
+        FitError: when there is no answer.
     """
+    report.need_answer()
     if len(report.answers) > 1:
         listed = ", ".join(f"{a.label} at {human(a.tokens)}" for a in report.answers[:6])
         hint = "Choose one size with --params and one budget with --tokens."
         raise UsageError("one answer to write a config for", f"{len(report.answers)} ({listed})", hint=hint)
     answer = report.answers[0]
-    if not answer.answered:
-        raise InputError("an answer to write a config for", f"none: {answer.advice}")
     shares = {report.names.general: 1 - answer.share, report.names.domain: answer.share}
     params = answer.params if answer.params == answer.params else None
     return Recipe(Mixture(shares), answer.tokens, params, evidence=_evidence(answer, report))

@@ -14,8 +14,8 @@ from mixlaw.cmr.data import Names, SizeData
 from mixlaw.cmr.flags import Flag
 from mixlaw.cmr.forgetting import ShareAnswer
 from mixlaw.cmr.model import FORMS, LAW_UNIT, CmrLaw, Form
-from mixlaw.errors import InputError, UsageError
-from mixlaw.units import parse_positive
+from mixlaw.errors import FitError, InputError, UsageError
+from mixlaw.units import human, parse_positive
 
 Floats = NDArray[np.float64]
 Binding = Literal["turning", "tolerance", "none"]
@@ -294,6 +294,24 @@ class Report:
     def answers(self) -> tuple[Answer, ...]:
         """All answers, sizes in order, budgets within."""
         return tuple(answer for size in self.sizes for answer in size.answers)
+
+    @property
+    def answered(self) -> bool:
+        """Whether any size has a ratio at any of the budgets."""
+        return any(answer.answered for answer in self.answers)
+
+    def need_answer(self) -> None:
+        """Refuse to pass for an answer where there is none.
+
+        Raises:
+            FitError: when no size has a ratio at any of the budgets.
+        """
+        if self.answered:
+            return
+        first = self.answers[0]
+        more = len(self.answers) - 1
+        got = f"none, for {first.label} at {human(first.tokens)}" + (f" and {more} more" if more else "")
+        raise FitError("a critical mixture ratio at one of the budgets at least", got, hint=first.advice)
 
     def to_mapping(self) -> dict[str, Any]:
         """The content of ``--json``."""

@@ -14,6 +14,7 @@ from mixlaw.cmr.result import Answer, SizeReport
 from mixlaw.render.tables import percent, table
 from mixlaw.units import human
 
+_SAME = 1e-9
 _BINDS = {"turning": "turning", "tolerance": "tolerance", "none": "none tested"}
 
 
@@ -34,7 +35,7 @@ def ratio_table(report: Report) -> Table:
 def _ratio_row(answer: Answer) -> tuple[str, ...]:
     interval = "-" if math.isnan(answer.low) else f"{100 * answer.low:.1f}-{percent(answer.high)}"
     idle = "tolerance-idle" in answer.flag_names
-    level = ("≥ " if idle else "") + percent(answer.tolerance_share)
+    level = "≥ " + percent(answer.tolerance_share) if idle else bounded(answer.tolerance_share, answer)
     binds = _BINDS[answer.binding] if answer.answered else "no answer"
     return (answer.label, human(answer.tokens), percent(answer.share), interval, binds, level,
             signed(answer.increment), with_error(answer.domain_loss, answer.domain_error))  # fmt: skip
@@ -87,8 +88,8 @@ def sensitivity_table(report: Report) -> Table:
         (
             answer.label,
             human(answer.tokens),
-            *(percent(answer.by_weight[w]) for w in weights),
-            *(percent(answer.by_form[f]) for f in forms),
+            *(bounded(answer.by_weight[w], answer) for w in weights),
+            *(bounded(answer.by_form[f], answer) for f in forms),
             percent(answer.interpolated),
         )
         for answer in answers
@@ -158,6 +159,16 @@ def doubts(report: Report) -> list[str]:
     return lines
 
 
+def unanswered(report: Report) -> list[str]:
+    """Where there is no ratio, when there is one elsewhere."""
+    if not report.answered:
+        return []
+    several = len(report.sizes) > 1
+    missing = [a for a in report.answers if not a.answered]
+    where = "; ".join(f"{a.label} at {human(a.tokens)}" if several else human(a.tokens) for a in missing)
+    return [f"no answer for {where}: see its recommendation"] if missing else []
+
+
 def notes(report: Report) -> list[str]:
     """What was left out on the way in."""
     return [f"{size.data.label}: {note}" for size in report.sizes for note in size.data.notes]
@@ -177,6 +188,16 @@ def basis_line(report: Report) -> str:
     interval = next((size.interval for size in report.sizes if size.interval), "")
     text = f"form {report.options.form}; {'; '.join(parts)}"
     return f"{text}; interval: {interval}" if interval else text
+
+
+def bounded(share: float, answer: Answer) -> str:
+    """A share read off curves; beyond the shares tested only that it lies there, as in ``≥ 75.0%``."""
+    tested = answer.peaks
+    if tested and share > max(tested) + _SAME:
+        return f"≥ {percent(max(tested))}"
+    if tested and share < min(tested) - _SAME:
+        return f"≤ {percent(min(tested))}"
+    return percent(share)
 
 
 def signed(value: float) -> str:

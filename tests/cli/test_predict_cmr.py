@@ -95,11 +95,31 @@ def test_the_d_cpt_table_gives_its_forgetting_budget(tmp_path: Path, capsys: Cap
     rows.append(("base", 0.0, 1.8e9, 1.0, 0.0, 2.8602, 2.2))
     columns = ["run", "tokens", "params", "mix/general", "mix/finance", "loss/general", "loss/finance"]
     pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "runs.csv", index=False)
-    assert run(str(tmp_path / "runs.csv"), "--tokens", "10B", "--json") == 0
+    assert run(str(tmp_path / "runs.csv"), "--tokens", "10B", "--json") == 4  # end losses alone: no critical ratio
     answer = json.loads(capsys.readouterr().out)["answers"][0]
     assert answer["forgetting_budget"]["share"] == pytest.approx(0.924, abs=0.002)
     assert answer["cmr"] is None
     assert "few-readings" in answer["flags"]
+
+
+def test_no_answer_at_any_budget_fails_after_the_tables(sample: str, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "mixture.yaml"
+    words = ("--params", "460M", "--bootstrap", "0")
+    assert run(sample, "--tokens", "60B", *words, "-o", str(path)) == 4
+    out, err = capsys.readouterr()
+    assert "no answer" in out and "Train at least one run to 30B tokens" in out
+    assert "mixlaw: Expected a critical mixture ratio at one of the budgets at least. Got none, for 460M at 60B." in err
+    assert err.rstrip().endswith("Train at least one run to 30B tokens.")
+    assert not path.exists()
+    assert run(sample, "--tokens", "60B,80B", *words, "--json") == 4
+    out, err = capsys.readouterr()
+    assert [a["cmr"] for a in json.loads(out)["answers"]] == [None, None]
+    assert "460M at 60B and 1 more" in err
+
+
+def test_an_answer_at_one_of_the_budgets_is_enough(sample: str, capsys: Captured) -> None:
+    assert run(sample, "--tokens", "20B,60B", "--params", "460M", "--bootstrap", "0") == 0
+    assert "no answer for 60B: see its recommendation" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from mixlaw.cmr import Answer, CmrOptions, Names, SizeData, Tolerance, predict_cmr
 from mixlaw.cmr.recipe import recipe
-from mixlaw.errors import InputError, UsageError
+from mixlaw.errors import FitError, InputError, UsageError
 from mixlaw.files import to_json
 
 NAMES = Names("general", "finance")
@@ -249,7 +249,7 @@ def test_a_recipe_is_written_for_one_answer_only(published) -> None:
     assert made.evidence["binding"] == "turning"
     with pytest.raises(UsageError, match="one answer to write a config for"):
         recipe(predict_cmr([size], NAMES, [10e9, 20e9], options=CmrOptions(draws=0)))
-    with pytest.raises(InputError, match="No answer at 60B tokens"):
+    with pytest.raises(FitError, match="No answer at 60B tokens"):
         recipe(predict_cmr([size], NAMES, [60e9], options=CmrOptions(draws=0)))
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from rich.console import RenderableType
 
 
@@ -43,6 +44,27 @@ def write_to(output: Path | None, text: str) -> None:
     else:
         write_text(output, text)
         remark(f"wrote {output}")
+
+
+def check_plot(plot: Path | None) -> None:
+    """Fail before the work, not after it, where a picture was asked for that cannot be written.
+
+    Raises:
+        UsageError: for a suffix that is not drawn.
+        MissingExtraError: without Matplotlib.
+    """
+    if plot is not None:
+        from mixlaw.render.pictures import canvas
+
+        canvas.check(plot)
+
+
+def write_plot(figure: Figure, plot: Path) -> None:
+    """Write a picture and say so."""
+    from mixlaw.render.pictures import canvas
+
+    canvas.write(figure, plot)
+    remark(f"wrote {plot}")
 
 
 def show(*parts: RenderableType, aside: bool = False) -> None:

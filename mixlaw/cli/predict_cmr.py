@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mixlaw.cli.options import DomainsFile, Json, Output, Seed
+from mixlaw.cli.options import DomainsFile, Json, Output, Plot, Seed
 
 if TYPE_CHECKING:
     from mixlaw.cmr import CmrOptions, Report
@@ -43,7 +43,7 @@ def predict_cmr(
         bool, typer.Option("--trust-shares", help="Do not doubt that the shares are domain shares.")
     ] = False,
     params: Annotated[str | None, typer.Option("--params", help="Only this size of the table, e.g. 1.6B.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture to write (needs the extra 'plot').")] = None,
+    plot: Plot = None,
     domains: DomainsFile = None,
     output: Output = None,
     export: Annotated[
@@ -61,8 +61,7 @@ def predict_cmr(
     names = cmr.Names(general, domain, general_loss, domain_loss)
     options = _options(form, tolerance, weight, forget, draws=bootstrap, curves=plot is not None, seed=seed)
     budgets = parse_numbers(tokens, name="--tokens")
-    if plot is not None:
-        _need_plot()
+    out.check_plot(plot)
     table = read_runs(runs, options=IngestOptions(keep_start=True))
     sizes = cmr.read_sizes(
         table, names, base=cmr.parse_base(base, names) if base else None,
@@ -75,7 +74,9 @@ def predict_cmr(
     if written:
         out.write_to(output, text)
     if plot is not None:
-        _plot(report, plot)
+        from mixlaw.render.pictures.cmr import draw
+
+        out.write_plot(draw(report), plot)
 
 
 def _options(form: str, tolerance: str, weight: str, forget: str, *, draws: int, curves: bool, seed: int) -> CmrOptions:
@@ -127,21 +128,3 @@ def _config(report: Report, export: str | None, domains: Path | None) -> str:
     written = render_format(export, chosen, domains=Domains.load(domains) if domains else None)
     out.remarks(written.remarks)
     return written.text
-
-
-def _need_plot() -> None:
-    """Fail before the work, not after it, where there is nothing to draw with."""
-    from importlib.util import find_spec
-
-    from mixlaw.errors import MissingExtraError
-
-    if find_spec("matplotlib") is None:
-        raise MissingExtraError("matplotlib", "plot")
-
-
-def _plot(report: Report, path: Path) -> None:
-    from mixlaw.cli import output as out
-    from mixlaw.render.cmr_plot import write_plot
-
-    write_plot(report, path)
-    out.remark(f"wrote {path}")

@@ -1,4 +1,4 @@
-"""The tables of predict-cmr on hand-made good and bad results, against golden text; the picture."""
+"""The tables of predict-cmr on hand-made good and bad results, against golden text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from mixlaw.cmr.data import CptRun
 from mixlaw.cmr.flags import Doubt, Flag
 from mixlaw.cmr.forgetting import ShareAnswer
 from mixlaw.cmr.model import CmrLaw
-from mixlaw.cmr.result import Curves, NextRun, ShareRow
-from mixlaw.errors import UsageError
+from mixlaw.cmr.result import NextRun, ShareRow
 from mixlaw.render import cmr as render
 
 NAN = float("nan")
@@ -105,30 +104,3 @@ def test_the_contract_of_json() -> None:
     }  # fmt: skip
     assert found["flags"] == ["tolerance-idle", "t0-beyond-2x"]
     assert report().to_mapping()["answers"][0] == found
-
-
-def drawn() -> Report:
-    tokens = np.geomspace(1e9, 2e10, 20)
-    rising = np.outer([0.01, 0.02], np.log(tokens / 1e8))
-    law = np.array([np.linspace(0.1, 0.6, 20), np.linspace(0.05, 0.5, 20), np.linspace(0.2, 0.7, 20)])
-    curves = Curves(np.array([0.25, 0.5]), tokens, rising, -rising, 2 * tokens, law)
-    whole = report()
-    first = whole.sizes[0]
-    return Report(
-        whole.names, whole.options,
-        (SizeReport(first.data, first.rows[:2], 2e-4, "draws", (answer(), bad()), curves),), "One size.",
-    )  # fmt: skip
-
-
-def test_the_picture_is_written_whole(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    from mixlaw.render.cmr_plot import write_plot
-
-    write_plot(drawn(), tmp_path / "a.png")
-    write_plot(drawn(), tmp_path / "b.png")
-    first = (tmp_path / "a.png").read_bytes()
-    assert first.startswith(b"\x89PNG")
-    assert first == (tmp_path / "b.png").read_bytes()
-    assert {p.name for p in tmp_path.iterdir()} == {"a.png", "b.png"}
-    with pytest.raises(UsageError, match=r"ends in \.png"):
-        write_plot(drawn(), tmp_path / "a.gif")

@@ -3,52 +3,38 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mixlaw.cmr import Report
 from mixlaw.cmr.result import Answer, SizeReport
-from mixlaw.errors import MissingExtraError, UsageError
-from mixlaw.files import replacing
-from mixlaw.units import human
+from mixlaw.render.pictures import canvas
+from mixlaw.render.pictures.canvas import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-_SUFFIXES = (".png", ".pdf", ".svg")
 _POINTS = 60
 """Readings drawn per run at most."""
-_GREY = "0.45"
 
 
-def write_plot(report: Report, path: Path) -> None:
+@style()
+def draw(report: Report) -> Figure:
     """Draw one row per size: general loss, domain loss, and share against T0 with the answers' intervals.
 
-    Raises:
-        MissingExtraError: without matplotlib.
-        UsageError: for a suffix that is not drawn.
+    ``report`` needs its curves (``CmrOptions.curves``).
     """
-    if path.suffix.lower() not in _SUFFIXES:
-        raise UsageError(f"--plot with a name that ends in {', '.join(_SUFFIXES)}", repr(str(path)))
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError("matplotlib", "plot") from error
-    rows = len(report.sizes)
-    figure = Figure(figsize=(13, 0.5 + 3.6 * rows), layout="constrained")
-    FigureCanvasAgg(figure)
+    names, rows = report.names, len(report.sizes)
+    figure = canvas.figure(12, 0.9 + 3.2 * rows)
     axes = figure.subplots(rows, 3, squeeze=False)
     for line, size in zip(axes, report.sizes, strict=True):
         _general(line[0], size, report)
         _domain(line[1], size, report)
         _turning(line[2], size, report)
-    # A fixed date keeps the bytes of the same picture the same.
-    dated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}.get(path.suffix.lower(), {"Software": None})
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=110, format=path.suffix.lower()[1:], metadata=dated)
+    canvas.say(figure, f"How much {names.domain} is safe at a token budget")
+    return figure
 
 
 def _colours(count: int) -> list[Any]:
@@ -62,7 +48,7 @@ def _general(axes: Axes, size: SizeReport, report: Report) -> None:
     name = report.names.general
     curves = size.curves
     assert curves is not None
-    axes.axhline(0, color=_GREY, linewidth=0.8)
+    axes.axhline(0, color=canvas.MUTED, linewidth=0.8)
     for index, colour in enumerate(_colours(len(curves.shares))):
         share = float(curves.shares[index])
         _readings(axes, size, share, colour, domain=False)
@@ -70,10 +56,10 @@ def _general(axes: Axes, size: SizeReport, report: Report) -> None:
         peak = size.rows[index].peak
         if peak <= curves.tokens[-1]:
             height = float(np.interp(peak, curves.tokens, curves.general[index]))
-            axes.plot([peak], [height], marker="v", color=colour, markeredgecolor="black", markersize=8)
-    axes.set_title(f"{size.data.label}: {name} loss (triangle: T0)", fontsize=10)
+            axes.plot([peak], [height], marker="v", color=colour, markeredgecolor=canvas.INK, markersize=8)
+    axes.set_title(f"{size.data.label}: {name} loss (triangle: T0)")
     _tokens_axis(axes, f"{name} loss above base, nats")
-    axes.legend(title=f"{report.names.domain} share", fontsize=7, title_fontsize=7, loc="upper left")
+    axes.legend(title=f"{report.names.domain} share", loc="upper left")
 
 
 def _domain(axes: Axes, size: SizeReport, report: Report) -> None:
@@ -84,8 +70,8 @@ def _domain(axes: Axes, size: SizeReport, report: Report) -> None:
         _readings(axes, size, float(curves.shares[index]), colour, domain=True)
         axes.plot(curves.tokens, curves.domain[index], color=colour, linewidth=1.4)
     if np.isnan(curves.domain).all():
-        axes.text(0.5, 0.5, "not logged", ha="center", transform=axes.transAxes, color=_GREY)
-    axes.set_title(f"{size.data.label}: {report.names.domain} loss", fontsize=10)
+        axes.text(0.5, 0.5, "not logged", ha="center", transform=axes.transAxes, color=canvas.MUTED)
+    axes.set_title(f"{size.data.label}: {report.names.domain} loss")
     _tokens_axis(axes, f"{report.names.domain} loss above base, nats")
 
 
@@ -104,19 +90,21 @@ def _turning(axes: Axes, size: SizeReport, report: Report) -> None:
     curves = size.curves
     assert curves is not None
     share, low, high = 100 * curves.law_share
-    axes.fill_between(curves.law_tokens, low, high, color="tab:blue", alpha=0.2, linewidth=0)
-    axes.plot(curves.law_tokens, share, color="tab:blue", linewidth=1.4, label=f"turning share ({report.options.form})")
+    axes.fill_between(curves.law_tokens, low, high, color=canvas.PALETTE[0], alpha=0.2, linewidth=0)
+    axes.plot(
+        curves.law_tokens, share, color=canvas.PALETTE[0], linewidth=1.4, label=f"turning share ({report.options.form})"
+    )
     shown = [row for row in size.rows if row.peak <= 2 * size.data.longest]
     axes.plot(
-        [r.peak for r in shown], [100 * r.share for r in shown], "o", color="black", markersize=5, label="T0 of runs"
+        [r.peak for r in shown], [100 * r.share for r in shown], "o", color=canvas.INK, markersize=5, label="T0 of runs"
     )
-    axes.axvline(size.data.longest, color=_GREY, linestyle=":", linewidth=1, label="end of the longest run")
+    axes.axvline(size.data.longest, color=canvas.MUTED, linestyle=":", linewidth=1, label="end of the longest run")
     for answer in size.answers:
         _answer(axes, answer)
     axes.set_ylim(0, 100)
-    axes.set_title(f"{size.data.label}: share that has turned by T", fontsize=10)
+    axes.set_title(f"{size.data.label}: share that has turned by T")
     _tokens_axis(axes, f"{report.names.domain} share, %")
-    axes.legend(fontsize=7, loc="upper left")
+    axes.legend(loc="upper left")
 
 
 def _answer(axes: Axes, answer: Answer) -> None:
@@ -124,18 +112,13 @@ def _answer(axes: Axes, answer: Answer) -> None:
         return
     middle = 100 * answer.share
     error = None if math.isnan(answer.low) else [[middle - 100 * answer.low], [100 * answer.high - middle]]
-    axes.errorbar([answer.tokens], [middle], yerr=error, fmt="s", color="tab:red", markersize=5, capsize=4)
+    axes.errorbar([answer.tokens], [middle], yerr=error, fmt="s", color=canvas.PALETTE[1], markersize=5, capsize=4)
     label = f"{middle:.1f}%" + (" (tolerance)" if answer.binding == "tolerance" else "")
-    axes.annotate(label, (answer.tokens, middle), xytext=(6, -10), textcoords="offset points", fontsize=8)
+    axes.annotate(label, (answer.tokens, middle), xytext=(6, -10), textcoords="offset points")
 
 
 def _tokens_axis(axes: Axes, label: str) -> None:
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0), numticks=8))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: human(value)))
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xlabel("tokens", fontsize=8)
-    axes.set_ylabel(label, fontsize=8)
-    axes.tick_params(labelsize=8)
+    canvas.count_axis(axes.xaxis)
+    axes.set_xlabel("tokens")
+    axes.set_ylabel(label)

@@ -31,7 +31,7 @@ class Doubt(Enum):
     FLAT = "shares that can move by more than 0.1 while the objective stays within the noise of one run"
     FAR_FROM_RUNS = "further from every run than any run is from its nearest neighbour"
     REPEATS_MORE = "more than one epoch of a domain, and more than twice those of any run in the data"
-    NO_BOOTSTRAP = "no bootstrap in the fit: uncertainty from parameter covariances, targets taken as independent"
+    NO_BOOTSTRAP = "no bootstrap in the fit: uncertainty from parameter covariances, errors of all targets together"
     SEARCH_UNFINISHED = "optimality conditions of the search hold to less than five digits"
 
 

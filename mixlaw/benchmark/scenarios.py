@@ -2,7 +2,9 @@
 
 Differences between mixtures are far better known than their levels; only scenarios in which all of them move together
 show that. One scenario is one bootstrap draw (the same resampled runs for every target and law), or, without a
-bootstrap, one draw from the covariance of the parameters; with several laws it leans on one of them in turn.
+bootstrap, one draw from the covariance of the parameters: the same standard normals for every target of a law, so that
+the errors of targets move together, as their runs do, and a mean over targets is not surer than they are. With several
+laws a scenario leans on one of them in turn.
 """
 
 from __future__ import annotations
@@ -26,12 +28,12 @@ def loss_scenarios(fits: FitSet, inputs: Inputs, *, seed: int = 0) -> dict[str, 
     number = min(counts) if len(counts) == len(drawn) else WITHOUT_BOOTSTRAP
     rng = np.random.default_rng([seed, 11])
     lean = rng.random(number)
-    out = {}
+    out, normals = {}, dict[str, Floats]()
     for target, draws in drawn.items():
         centre = np.log(fits.value(target, inputs))
         moved = np.log(draws[:number]) - centre if draws is not None and len(counts) == len(drawn) else None
         if moved is None:
-            moved = _by_covariance(fits.members[target], inputs, number, rng)
+            moved = _by_covariance(fits.members[target], inputs, number, normals, rng)
         moved = moved + _leaning(fits.members[target], inputs, centre, lean)
         out[target] = np.exp(centre + fits.widen.get(target, 1.0) * moved)
     return out
@@ -46,13 +48,20 @@ def accuracy_scenarios(curves: Mapping[str, Curve], losses: Mapping[str, Floats]
     }
 
 
-def _by_covariance(members: Sequence[Member], inputs: Inputs, number: int, rng: np.random.Generator) -> Floats:
-    """Moves of a log loss, shape (S, n), linear in draws from the parameters' covariances."""
+def _by_covariance(
+    members: Sequence[Member], inputs: Inputs, number: int, normals: dict[str, Floats], rng: np.random.Generator
+) -> Floats:
+    """Moves of a log loss, shape (S, n), linear in draws from the parameters' covariances.
+
+    ``normals``, shape (S, P) by form, is filled at the first target of each form and serves all of them.
+    """
     moved = np.zeros((number, len(inputs)))
     for member in members:
         fit = member.fit
         values, vectors = np.linalg.eigh(fit.covariance)
-        steps = rng.standard_normal((number, len(values))) * np.sqrt(np.maximum(values, 0)) @ vectors.T
+        if fit.form not in normals:
+            normals[fit.form] = rng.standard_normal((number, len(values)))
+        steps = normals[fit.form] @ (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
         slope = fit.law.gradient(fit.theta, inputs) / fit.predict(inputs)[:, None]
         moved += member.weight * steps @ slope.T
     return moved

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mixlaw.errors import UsageError
-from mixlaw.laws.base import Floats
+from mixlaw.laws.base import Floats, Inputs
 from mixlaw.optimize.functions import differences
 from mixlaw.optimize.surface import Surface
 from mixlaw.units import parse_number
@@ -21,6 +21,8 @@ CURVATURE_MEMBERS = 12
 @dataclass(frozen=True)
 class Ensemble:
     """``mean + z sd`` of the objective over bootstrap members: smooth, and the quantile where they are normal.
+
+    A member's log losses are as far from those of the fit as intervals are widened to cover held-out data.
 
     Attributes:
         surface: the objective.
@@ -54,10 +56,22 @@ class Ensemble:
         inputs = self.surface.inputs(shares)
         losses = {}
         for target in self.surface.needed:
-            draws = self.surface.fits.draws(target, inputs)
-            losses[target] = np.asarray(draws)[: self.first]
+            draws = np.asarray(self.surface.fits.draws(target, inputs))[: self.first]
+            centre = self.surface.fits.value(target, inputs)
+            losses[target] = centre * (draws / centre) ** self._widen(target)
         values = self._scores(losses)
         return np.asarray(values.mean(axis=0) + self.margin * values.std(axis=0))
+
+    def _widen(self, target: str) -> float:
+        return self.surface.fits.widen.get(target, 1.0)
+
+    def _widened(self, target: str, inputs: Inputs, draws: Floats, slopes: Floats) -> tuple[Floats, Floats]:
+        """Losses of the members (S, n) and slopes (S, n, K), moved away from the fit by the factor of the target."""
+        centre, slope = self.surface.fits.value_and_share_gradient(target, inputs)
+        widen = self._widen(target)
+        moved = centre * (draws / centre) ** widen
+        log_slopes = (1 - widen) * slope / centre[:, None] + widen * slopes / draws[..., None]
+        return moved, moved[..., None] * log_slopes
 
     def _scores(self, losses: Mapping[str, Floats]) -> Floats:
         """Objective of every member, shape (S, n), from losses of that shape."""
@@ -71,7 +85,7 @@ class Ensemble:
         for target in self.surface.needed:
             found = self.surface.fits.draws_and_share_gradients(target, inputs, self.first)
             if found is not None:
-                losses[target], slopes[target] = found
+                losses[target], slopes[target] = self._widened(target, inputs, *found)
         values = self._scores(losses)
         rates = self.surface.rates({t: loss.ravel() for t, loss in losses.items()})
         centre, spread = values.mean(axis=0), values.std(axis=0)

@@ -11,6 +11,7 @@ from mixlaw.dataset import Dataset
 from mixlaw.fit import FitOptions
 from mixlaw.fitting import Request, fit_table
 from mixlaw.logs import read_runs
+from mixlaw.runs import RunTable
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +26,34 @@ def test_runs_are_drawn_within_sizes(dataset: Dataset) -> None:
         assert set(counts[:, sizes == size].sum(axis=1)) == {(sizes == size).sum()}
     assert counts.min() == 0
     assert counts.max() > 2
+
+
+def test_a_draw_is_one_resampling_of_runs_for_all_targets_and_laws(known_law: Path) -> None:
+    table = read_runs(known_law)
+    frame = table.frame[[c for c in table.frame.columns if not c.startswith("loss/")]].assign(
+        **{f"loss/{name}": table.loss("code") for name in ("one", "other")}
+    )
+    twins = RunTable.from_frame(frame)
+    fits = fit_table(twins, Request(("chinchilla", "linear"), FitOptions(starts=3), bootstrap=8))
+    for one, other in zip(fits.members["one"], fits.members["other"], strict=True):
+        assert one.fit.draws.std(axis=0).max() > 0
+        np.testing.assert_allclose(one.fit.draws, other.fit.draws, rtol=1e-5, atol=1e-5)
+    values = [np.log(fits.draws(t, fits.inputs(fits.seen.mixtures[:1], 1e9, 2e10)))[:, 0] for t in ("one", "other")]
+    np.testing.assert_allclose(values[0], values[1], rtol=1e-6)
+
+
+def test_every_task_gets_the_same_multiplicities(
+    known_law: Path, dataset: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fits = fit_table(read_runs(known_law), Request(("chinchilla", "linear"), FitOptions(starts=3)))
+    seen: list[np.ndarray] = []
+    monkeypatch.setattr(
+        "mixlaw.check.bootstrap._redo", lambda task: seen.append(task.draws) or np.zeros((5, len(task.fit.theta)))
+    )
+    bootstrap(fits, dataset, 5)
+    assert len(seen) == 2 * len(fits.targets)
+    for draws in seen:
+        np.testing.assert_array_equal(draws, seen[0])
 
 
 def test_the_answer_does_not_depend_on_the_executor(known_law: Path, dataset: Dataset) -> None:

@@ -219,8 +219,38 @@ def test_risk_over_members_minimises_the_members(make_fits: Make) -> None:
     assert np.ptp(slope[0][centre.optimum.mixture > 1e-6]) < 1e-4
 
 
-def test_risk_gradient_agrees_with_differences(make_fits: Make, rng: np.random.Generator) -> None:
-    function = search(exps(make_fits, sd=0.3, draws=20), Request(HERE, risk="0.9"), {}).function
+def test_risk_counts_the_widening_of_intervals(make_fits: Make) -> None:
+    fits = exps(make_fits, sd=0.01, draws=200)
+    share = np.array([[0.3, 0.3, 0.4]])
+    margins = []
+    for factor in (1.0, 3.0):
+        wide = replace(fits, widen=dict.fromkeys(fits.targets, factor))
+        functions = [search(wide, Request(HERE, risk=risk), {}).function for risk in ("0.9", "mean")]
+        margins.append(float(functions[0].value(share)[0] - functions[1].value(share)[0]))
+    assert margins[1] / margins[0] == pytest.approx(3, rel=0.05)
+
+
+def test_intervals_of_the_objective_are_widened_like_those_of_losses(make_fits: Make) -> None:
+    fits = exps(make_fits, sd=0.01, draws=200)
+    wide = replace(fits, widen=dict.fromkeys(fits.targets, 3.0))
+    narrow, broad = (choose(given, Request(HERE)).standings["uniform"] for given in (fits, wide))
+    assert (broad.high - broad.low) / (narrow.high - narrow.low) == pytest.approx(3, rel=0.05)
+
+
+@pytest.mark.parametrize("draws", [0, 100])
+def test_mean_of_equal_losses_is_as_uncertain_as_each(make_fits: Make, draws: int) -> None:
+    theta = np.array([-0.5, -2.0, 1.0, 0.2])
+    fits = make_fits("exp", {"x": theta, "y": theta}, ABC, sd=0.05, draws=draws)
+    if draws:  # as a bootstrap over runs gives it where two columns of losses are the same
+        fits = replace(fits, members={**fits.members, "y": fits.members["x"]})
+    one, both = (choose(fits, Request(HERE, Objective.parse(text))).standings["uniform"] for text in ("x=1", "x=1,y=1"))
+    assert both.high - both.low == pytest.approx(one.high - one.low, rel=1e-6)
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.5])
+def test_risk_gradient_agrees_with_differences(make_fits: Make, rng: np.random.Generator, factor: float) -> None:
+    fits = replace(exps(make_fits, sd=0.3, draws=20), widen={"x": factor, "y": 1.2})
+    function = search(fits, Request(HERE, risk="0.9"), {}).function
     share = rng.dirichlet(np.ones(3))
     _, slope = function.gradient(share[None])
     steps = 1e-6 * np.eye(3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
@@ -69,13 +70,13 @@ _Dumper.add_representer(Decimal, _represent_decimal)
 
 
 def read_text(path: Path) -> str:
-    """Read UTF-8 text (with or without a byte-order mark).
+    """Read UTF-8 text (with or without a byte-order mark) from a file, or from stdin for ``-``.
 
     Raises:
         InputError: when the file is absent, unreadable or not UTF-8.
     """
     try:
-        return path.read_text(encoding="utf-8-sig")
+        return sys.stdin.buffer.read().decode("utf-8-sig") if str(path) == "-" else path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError("UTF-8 text", f"bytes that are not ({error.reason})", where=str(path)) from error
     except OSError as error:

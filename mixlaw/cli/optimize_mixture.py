@@ -22,11 +22,12 @@ from mixlaw.cli.options import (
 
 if TYPE_CHECKING:
     from mixlaw.fits import FitSet
-    from mixlaw.optimize import Choice, Found, Scale
+    from mixlaw.optimize import Choice, Found, Request, Scale
+    from mixlaw.runs import RunTable
 
 
 def optimize_mixture(
-    fit: Annotated[Path, typer.Argument(metavar="FIT", help="Fit file, or a run table to fit first.")],
+    fit: Annotated[Path, typer.Argument(metavar="FIT", help="Fit file, or a run table to fit first; '-' for stdin.")],
     params: TargetParams = None,
     tokens: TargetTokens = None,
     objective: ObjectiveOption = None,
@@ -60,8 +61,9 @@ def optimize_mixture(
     """Choose the mixture with the best predicted objective at the size and tokens of the run to be trained."""
     from mixlaw.cli import output as out
     from mixlaw.cli.choices import mixture_of, scales
-    from mixlaw.cli.opening import open_fits
+    from mixlaw.cli.opening import insist_on_one_stdout, insist_on_output, open_fits
     from mixlaw.domains import Domains
+    from mixlaw.export import exporter
     from mixlaw.optimize import Objective, Request, SolveOptions, by_scale, choose
 
     asked = scales(params, tokens)
@@ -79,13 +81,49 @@ def optimize_mixture(
         risk=risk,
         solver=SolveOptions(seed=seed),
     )
-    fits = open_fits(fit, seed=seed)
+    front = _checked_front(pareto, pareto_output)
+    if form is not None:
+        exporter(form)
+    insist_on_one_stdout(output, json)
+    insist_on_output(output)
+    fits = open_fits(fit, seed=seed, check=lambda found: _check(found, request, front))
     with out.progress("searching") as advance:
         choice = choose(fits, request, progress=advance)
         moved = by_scale(fits, request, asked) if len(asked) > 1 else []
     _write(choice, moved, output, form, json)
-    if pareto:
-        _write_front(fits, choice, pareto, pareto_output)
+    if front:
+        _write_front(fits, choice, front, pareto_output)
+
+
+def _checked_front(names: str | None, path: Path) -> tuple[str, str] | None:
+    """The two terms of ``--pareto``, and a table that can be written beside its picture."""
+    from mixlaw.cli.opening import insist_on_output
+    from mixlaw.errors import UsageError
+    from mixlaw.optimize.pareto import parse_terms
+
+    if not names:
+        return None
+    if path.suffix == ".png":
+        raise UsageError("a table after --pareto-output, such as pareto.csv (the picture goes beside it)", str(path))
+    insist_on_output(path)
+    return parse_terms(names)
+
+
+def _check(found: FitSet | RunTable, request: Request, front: tuple[str, str] | None) -> None:
+    """Refuse names that the data lack, and bounds that collide, before laws are fitted or mixtures searched."""
+    from mixlaw.fits import FitSet
+    from mixlaw.optimize.ensemble import insist_on_bootstrap
+    from mixlaw.optimize.objective import Objective
+    from mixlaw.optimize.pareto import check_terms
+    from mixlaw.optimize.surface import Surface
+
+    request.check(found.domains, found.targets, found.benchmarks)
+    if request.risk:
+        insist_on_bootstrap(isinstance(found, FitSet) and found.bootstrapped)
+    if front:
+        check_terms(front, found.targets, found.benchmarks)
+    if front and isinstance(found, FitSet):
+        Surface.of(found, Objective(dict.fromkeys(front, 0.5)), request.scale)
 
 
 def _bounds(text: str | None, option: str) -> dict[str, float]:
@@ -130,16 +168,15 @@ def _write(
     out.remarks(render.remarks(choice))
 
 
-def _write_front(fits: FitSet, choice: Choice, names: str, path: Path) -> None:
+def _write_front(fits: FitSet, choice: Choice, terms: tuple[str, str], path: Path) -> None:
     """Write the front as a table, and as a plot where Matplotlib is there."""
     from importlib.util import find_spec
 
     from mixlaw.cli import output as out
-    from mixlaw.optimize.pareto import pareto, parse_terms
+    from mixlaw.optimize.pareto import pareto
     from mixlaw.render.pareto import front_csv
     from mixlaw.render.pictures.front import draw
 
-    terms = parse_terms(names)
     with out.progress("front") as advance:
         front = pareto(fits, choice.request, terms, progress=advance)
     out.write_to(path, front_csv(front))

@@ -40,7 +40,7 @@ def _reader(source: Source, options: IngestOptions) -> str:
     return options.reader
 
 
-def find(paths: Sequence[Path], options: IngestOptions, report: Report) -> list[Found]:
+def find(paths: Sequence[Path | Source], options: IngestOptions, report: Report) -> list[Found]:
     """Find the files to read and the reader of each; files in a folder that are no logs are noted.
 
     Raises:
@@ -48,10 +48,10 @@ def find(paths: Sequence[Path], options: IngestOptions, report: Report) -> list[
     """
     found = []
     for path in paths:
-        if path.is_dir():
+        if isinstance(path, Path) and path.is_dir():
             found += _in_folder(path, options, report)
         else:
-            source = Source.at(path)
+            source = path if isinstance(path, Source) else Source.at(path)
             found.append(Found(source, _reader(source, options)))
     return _newest(found, report)
 
@@ -107,7 +107,7 @@ def _check_table(source: Source, reader: str, options: IngestOptions) -> None:
 
 
 def ingest(
-    paths: Sequence[Path],
+    paths: Sequence[Path | Source],
     *,
     options: IngestOptions | None = None,
     watch: Callable[[Source], Source] | None = None,
@@ -115,7 +115,7 @@ def ingest(
     """Read logs into a run table.
 
     Args:
-        paths: files, folders, ``-`` for stdin.
+        paths: files, folders, ``-`` for stdin, or sources that are open already.
         options: what the user says about them.
         watch: attaches progress to a source before it is read.
 

@@ -11,11 +11,21 @@ from scipy.special import ndtri
 from mixlaw.errors import UsageError
 from mixlaw.laws.base import Floats, Inputs
 from mixlaw.optimize.functions import differences
+from mixlaw.optimize.objective import risk_level
 from mixlaw.optimize.surface import Surface
-from mixlaw.units import parse_number
 
 CURVATURE_MEMBERS = 12
 """Members whose second derivatives stand for those of all: they shape steps, not the optimum."""
+
+
+def insist_on_bootstrap(there: bool) -> None:
+    """Refuse ``--risk`` without bootstrap members.
+
+    Raises:
+        UsageError: saying how to get them.
+    """
+    if not there:
+        raise UsageError("bootstrap members for --risk", "a fit without", hint="Fit with --bootstrap 100.")
 
 
 @dataclass(frozen=True)
@@ -42,14 +52,9 @@ class Ensemble:
             UsageError: for another word, or fits without bootstrap members.
         """
         fits = surface.fits
-        if not fits.bootstrapped:
-            raise UsageError("bootstrap members for --risk", "a fit without", hint="Fit with --bootstrap 100.")
-        if risk == "mean":
-            return cls(surface, 0.0)
-        level = parse_number(risk, name="--risk (mean, or a quantile such as 0.9)")
-        if not 0.5 <= level < 1:
-            raise UsageError("--risk mean or a quantile from 0.5 to below 1", repr(risk))
-        return cls(surface, float(ndtri(level)))
+        insist_on_bootstrap(fits.bootstrapped)
+        level = risk_level(risk)
+        return cls(surface, 0.0 if level is None else float(ndtri(level)))
 
     def value(self, shares: Floats) -> Floats:
         """Value at each mixture: (n, K) to (n,)."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mixlaw.errors import InputError
+from mixlaw.errors import InputError, UsageError
 from mixlaw.files import read_mapping
 from mixlaw.units import parse_number
 
@@ -50,11 +50,35 @@ class Limit:
         level = parse_number(amount, name=f"the amount in limit {text!r}") if amount else 0.0
         return cls(term, -level if direction == "-" else level, baseline)
 
+    def insist_on(self, baselines: Container[str]) -> None:
+        """Refuse a limit against a mixture that nobody gave.
+
+        Raises:
+            InputError: naming the option that gives it.
+        """
+        if self.baseline and self.baseline not in baselines:
+            hint = f"Pass --{self.baseline}."
+            raise InputError(f"the {self.baseline} mixture (limit {str(self)!r})", "none", hint=hint)
+
     def __str__(self) -> str:
         sign = ">=" if self.term.startswith("bench/") else "<="
         if not self.baseline:
             return f"{self.term} {sign} {self.level:g}"
         return f"{self.term} {sign} {self.baseline} {'-' if self.level < 0 else '+'} {abs(self.level):g}"
+
+
+def risk_level(text: str) -> float | None:
+    """Read ``mean``, which is None, or a quantile such as ``0.9``.
+
+    Raises:
+        UsageError: for anything else.
+    """
+    if text == "mean":
+        return None
+    level = parse_number(text, name="--risk (mean, or a quantile such as 0.9)")
+    if not 0.5 <= level < 1:
+        raise UsageError("--risk mean or a quantile from 0.5 to below 1", repr(text))
+    return level
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mixlaw.errors import UsageError
+from mixlaw.errors import InputError, UsageError
 from mixlaw.fits import FitSet
 from mixlaw.laws.base import Floats
 from mixlaw.optimize.objective import Objective
@@ -48,6 +48,18 @@ def parse_terms(text: str) -> tuple[str, str]:
     if len(terms) != 2 or terms[0] == terms[1]:
         raise UsageError("--pareto with two names, such as web,bench/mmlu", repr(text))
     return terms[0], terms[1]
+
+
+def check_terms(terms: tuple[str, str], targets: Iterable[str], tasks: Iterable[str]) -> None:
+    """Hold the two names against those of the data.
+
+    Raises:
+        InputError: naming the one that the data lack.
+    """
+    known = [*(f"loss/{t}" for t in targets), *(f"bench/{t}" for t in tasks)]
+    for term in terms:
+        if term not in known:
+            raise InputError(f"names among {', '.join(known)} in --pareto", repr(term))
 
 
 def pareto(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,7 +11,8 @@ from mixlaw.domains import Domains
 from mixlaw.errors import InputError, MissingFactError, UsageError
 from mixlaw.laws.base import Floats
 from mixlaw.mixture import Constraints, Mixture
-from mixlaw.optimize.objective import Objective
+from mixlaw.optimize.objective import Objective, risk_level
+from mixlaw.optimize.region import Region
 from mixlaw.optimize.solver import SolveOptions
 from mixlaw.optimize.surface import Scale
 
@@ -53,6 +54,7 @@ class Request:
             raise UsageError("--kl of at least 0", f"{self.kl:g}")
         if self.max_active is not None and self.max_active < 1:
             raise UsageError("--max-active of at least 1", str(self.max_active))
+        risk_level(self.risk or "mean")
 
     @property
     def natural_mixture(self) -> Mixture | None:
@@ -78,6 +80,19 @@ class Request:
         known = {"natural": self.natural_mixture, "incumbent": self.incumbent}
         found = {name: mixture.vector(domains) for name, mixture in known.items() if mixture is not None}
         return {**found, "uniform": np.full(len(domains), 1 / len(domains))}
+
+    def check(self, domains: tuple[str, ...], targets: Iterable[str], tasks: Iterable[str]) -> None:
+        """Hold every name that was asked for against those of the data, and the bounds against each other.
+
+        Raises:
+            InputError: naming what the data lack.
+            InfeasibleError: naming bounds that collide.
+        """
+        self.objective.over(targets, tasks)
+        baselines = self.baselines(domains)
+        for limit in self.objective.limits:
+            limit.insist_on(baselines)
+        Region.of(self.constraints(domains))
 
     def constraints(self, domains: tuple[str, ...]) -> Constraints:
         """All bounds on a mixture of these domains.

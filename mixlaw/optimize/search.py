@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mixlaw.errors import InputError, UsageError
+from mixlaw.errors import UsageError
 from mixlaw.fits import FitSet
 from mixlaw.laws.base import Floats
 from mixlaw.optimize.ensemble import Ensemble
@@ -99,10 +99,8 @@ def _insist_on_slopes(fits: FitSet) -> None:
 
 def _bound(limit: Limit, surface: Surface, references: Mapping[str, Floats]) -> Bound:
     level = limit.level
+    limit.insist_on(references)
     if limit.baseline:
-        if limit.baseline not in references:
-            hint = f"Pass --{limit.baseline}."
-            raise InputError(f"the {limit.baseline} mixture (limit {str(limit)!r})", "none", hint=hint)
         level += float(surface.term(limit.term, references[limit.baseline][None])[0])
     return Bound(str(limit), surface.only(limit.term), -level if limit.term.startswith("bench/") else level)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +142,72 @@ def test_what_cannot_be_done_is_one_sentence(
     err = capsys.readouterr().err
     assert message in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--pareto", "web"], 2, "--pareto with two names"),
+        (["--pareto", "web,wbe"], 3, "in --pareto. Got 'loss/wbe'"),
+        (["--pareto", "web,code", "--pareto-output", "front.png"], 2, "a table after --pareto-output"),
+        (["--pareto", "web,code", "--pareto-output", "/no/such/folder/front.csv"], 3, "/no/such/folder/front.csv"),
+        (["--objective", "wbe=1"], 3, "in the objective. Got 'loss/wbe'"),
+        (["--limit", "wbe <= 2"], 3, "in the objective"),
+        (["--limit", "loss/wbe <= 2"], 3, "in the objective. Got 'loss/wbe'"),
+        (["--limit", "* <= incumbent + 0.01"], 3, "Pass --incumbent"),
+        (["--format", "nothing"], 2, "a format among"),
+        (["--min", "wbe=0.1"], 3, "in --min. Got 'wbe'"),
+        (["--min", "web=0.6,code=0.5"], 3, "they miss each other by 0.1"),
+        (["--natural", "wbe=1"], 3, "wbe"),
+        (["--kl", "0.05"], 3, "--reference"),
+        (["--risk", "2"], 2, "--risk mean or a quantile"),
+        (["--risk", "mean"], 2, "Fit with --bootstrap 100"),
+        (["-o", "/no/such/folder/mixture.yaml"], 3, "a folder that can be written to"),
+        (["-o", "-", "--json"], 2, "not both on stdout"),
+    ],
+)
+def test_slips_are_found_before_a_run_table_is_fitted(
+    known_law: Path,
+    arguments: list[str],
+    code: int,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fitted(*_: object, **__: object) -> None:
+        pytest.fail("laws were fitted before the options were looked at")
+
+    monkeypatch.setattr("mixlaw.fitting.fit_table", fitted)
+    assert main(["optimize-mixture", str(known_law), *SCALE, *arguments]) == code
+    out, err = capsys.readouterr()
+    assert message in err
+    assert out == ""
+
+
+def test_terms_of_a_front_that_cannot_be_predicted_are_refused_before_the_search(
+    fit_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("mixlaw.optimize.choose", lambda *_, **__: pytest.fail("searched first"))
+    assert main(["optimize-mixture", str(fit_path), *SCALE, "--pareto", "web,bench/mmlu"]) == 3
+    assert "in --pareto. Got 'bench/mmlu'" in capsys.readouterr().err
+
+
+def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_from_logs_to_a_config_in_one_pipe(known_law: Path, tmp_path: Path) -> None:
+    fit = f"mixlaw fit {known_law} --law capacity --starts 3 -o -"
+    choose = "mixlaw optimize-mixture - --params 1B --tokens 20B"
+    run = shell(f"{fit} | {choose} | mixlaw export - --format megatron", tmp_path)
+    assert run.returncode == 0, run.stderr
+    words = run.stdout.split()
+    assert words[1::2] == ["web", "code", "math", "books"]
+    assert sum(map(float, words[::2])) == pytest.approx(1, abs=1e-9)
 
 
 def test_benchmarks_from_table_to_objective(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

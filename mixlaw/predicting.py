@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,15 +52,24 @@ def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
     return TablePrediction(frame, scores)
 
 
+def insist_on_domains(table: RunTable, domains: Sequence[str]) -> None:
+    """Refuse a table with domains that the fit does not know.
+
+    Raises:
+        InputError: naming them.
+    """
+    unknown = set(table.domains) - set(domains)
+    if unknown:
+        raise InputError(f"domains among {', '.join(domains)}", ", ".join(sorted(unknown)))
+
+
 def aligned_inputs(fits: FitSet, table: RunTable) -> Inputs:
     """Inputs of a table with its domains, by name, in the order of the fit; absent domains have share 0.
 
     Raises:
         InputError: when the table has domains that the fit does not know, or lacks numbers that the laws need.
     """
-    unknown = set(table.domains) - set(fits.domains)
-    if unknown:
-        raise InputError(f"domains among {', '.join(fits.domains)}", ", ".join(sorted(unknown)))
+    insist_on_domains(table, fits.domains)
     found = inputs_of(table)
     shares = np.zeros((len(table), len(fits.domains)))
     for index, name in enumerate(fits.domains):

@@ -11,10 +11,12 @@ from mixlaw.cli.options import Json, Output, ParamsOption, Seed, TokensOption
 
 if TYPE_CHECKING:
     from mixlaw.fits import FitSet
+    from mixlaw.mixture import Mixture
+    from mixlaw.runs import RunTable
 
 
 def predict(
-    fit: Annotated[Path, typer.Argument(metavar="FIT", help="Fit file, or a run table to fit first.")],
+    fit: Annotated[Path, typer.Argument(metavar="FIT", help="Fit file, or a run table to fit first; '-' for stdin.")],
     mixture: Annotated[
         str | None, typer.Option("--mixture", help="web=0.6,code=0.4 or a mixture file; uniform if left out.")
     ] = None,
@@ -26,17 +28,52 @@ def predict(
     json: Json = False,
 ) -> None:
     """Predict losses, with 90 % intervals."""
-    from mixlaw.cli.opening import open_fits
+    from mixlaw.cli.choices import mixture_of
+    from mixlaw.cli.opening import insist_on_one_stdout, insist_on_output, open_fits
+    from mixlaw.logs import read_runs
+    from mixlaw.predicting import insist_on_domains
+    from mixlaw.units import parse_positive
 
-    fits = open_fits(fit, seed=seed)
+    insist_on_one_stdout(output, json)
+    insist_on_output(output)
+    chosen = mixture_of(mixture)
+    size = parse_positive(params, name="--params") if params else None
+    length = parse_positive(tokens, name="--tokens") if tokens else None
     if at is not None:
-        _predict_table(fits, at, output, json)
-    else:
-        _predict_one(fits, mixture, params, tokens, output, json)
+        _insist_on_rows(fit, at, {"--mixture": mixture, "--params": params, "--tokens": tokens})
+        rows = read_runs(at)
+        fits = open_fits(fit, seed=seed, check=lambda found: insist_on_domains(rows, found.domains))
+        _predict_table(fits, rows, output, json)
+        return
+
+    def check(found: FitSet | RunTable) -> None:
+        if chosen is not None:
+            chosen.vector(found.domains)
+
+    fits = open_fits(fit, seed=seed, check=check)
+    _predict_one(fits, chosen, size, length, output, json)
+
+
+def _insist_on_rows(fit: Path, at: Path, others: dict[str, str | None]) -> None:
+    """Refuse what ``--at`` leaves without a meaning.
+
+    Raises:
+        UsageError: for an option that speaks of one mixture, or for two files from stdin.
+        InputError: when there is no such file.
+    """
+    from mixlaw.errors import InputError, UsageError
+
+    given = [name for name, value in others.items() if value is not None]
+    if given:
+        raise UsageError("--at alone: its rows say mixture, size and tokens", " and ".join(["--at", *given]))
+    if str(fit) == str(at) == "-":
+        raise UsageError("one file from stdin", "FIT and --at from there")
+    if str(at) != "-" and not at.exists():
+        raise InputError("a run table after --at", "no such file", where=str(at))
 
 
 def _predict_one(
-    fits: FitSet, mixture: str | None, params: str | None, tokens: str | None, output: Path | None, json: bool
+    fits: FitSet, mixture: Mixture | None, size: float | None, length: float | None, output: Path | None, json: bool
 ) -> None:
     from dataclasses import asdict
 
@@ -46,11 +83,8 @@ def _predict_one(
     from mixlaw.mixture import Mixture
     from mixlaw.render import predict as render
     from mixlaw.render.benchmark import accuracy_table
-    from mixlaw.units import parse_positive
 
-    chosen = Mixture.parse(mixture) if mixture else Mixture.uniform(fits.domains)
-    size = parse_positive(params, name="--params") if params else None
-    length = parse_positive(tokens, name="--tokens") if tokens else None
+    chosen = mixture or Mixture.uniform(fits.domains)
     shares = chosen.vector(fits.domains)
     predictions = fits.predict(fits.inputs(shares[None], size, length))
     flags = fits.flags_at(shares, size, length)
@@ -63,25 +97,28 @@ def _predict_one(
         content = {"mixture": dict(chosen.shares), "params": size, "tokens": length, "predicted": predicted}
         if fits.benchmarks:
             content["benchmarks"] = {task: asdict(found) for task, found in accuracies.items()}
-        out.write_to(output, to_json({**content, "flags": [f.name for f in flags]}))
+        text = to_json({**content, "flags": [f.name for f in flags]})
+        if output is not None:
+            out.write_to(output, text)
+        if json:
+            out.write_result(text)
     if not json:
-        out.show(render.prediction_table(predictions, fits.units))
-        if fits.benchmarks:
-            out.show(accuracy_table(accuracies, curves(fits)))
+        tables = [render.prediction_table(predictions, fits.units)]
+        tables += [accuracy_table(accuracies, curves(fits))] if fits.benchmarks else []
+        out.show(*tables, aside=str(output) == "-")
     out.remarks(f"flag {flag}" for flag in flags)
 
 
-def _predict_table(fits: FitSet, at: Path, output: Path | None, json: bool) -> None:
+def _predict_table(fits: FitSet, rows: RunTable, output: Path | None, json: bool) -> None:
     from dataclasses import asdict
 
     from mixlaw.benchmark import with_accuracies
     from mixlaw.cli import output as out
     from mixlaw.files import to_json
-    from mixlaw.logs import read_runs
     from mixlaw.predicting import predict_table
     from mixlaw.render import predict as render
 
-    result = predict_table(fits, read_runs(at))
+    result = predict_table(fits, rows)
     csv = with_accuracies(fits, result.frame).to_csv(index=False)
     if output is not None:
         out.write_to(output, csv)
@@ -90,4 +127,4 @@ def _predict_table(fits: FitSet, at: Path, output: Path | None, json: bool) -> N
     elif output is None:
         out.write_result(csv)
     elif result.scores:
-        out.show(render.score_table(result.scores))
+        out.show(render.score_table(result.scores), aside=str(output) == "-")

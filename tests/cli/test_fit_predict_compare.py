@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,85 @@ def test_fit_prints_a_row_per_target_and_says_what_it_left_out(
     assert [line.split()[0] for line in out.splitlines() if "capacity " in line][:4] == ["web", "code", "math", "books"]
     assert "c[web]" in out
     assert "192 rows of 48 runs used. 48 rows left out: first 25% of a run" in err
+
+
+def piped(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_fit_from_a_pipe_predicts_as_its_file_does(known_law: Path, tmp_path: Path) -> None:
+    words = "--mixture web=0.6,code=0.2,math=0.1,books=0.1 --params 1B --tokens 20B --json"
+    fit = f"mixlaw fit {known_law} --law capacity --starts 4"
+    piped_run = piped(f"{fit} -o - | mixlaw predict - {words}", tmp_path)
+    assert piped_run.returncode == 0, piped_run.stderr
+    by_file = piped(f"{fit} -o fit.json > /dev/null && mixlaw predict fit.json {words}", tmp_path)
+    assert json.loads(piped_run.stdout) == json.loads(by_file.stdout)
+
+
+def test_run_table_from_a_pipe_is_fitted(known_law: Path, tmp_path: Path) -> None:
+    words = "--mixture web=1 --params 200M --tokens 4B --json"
+    run = piped(f"grep -e ^run -e '^[1-9]*0M-0[1-5]' {known_law} | mixlaw predict - {words}", tmp_path)
+    assert run.returncode == 0, run.stderr
+    assert "stdin is a run table: fitting auto first" in run.stderr
+    assert set(json.loads(run.stdout)["predicted"]) == {"web", "code", "math", "books"}
+
+
+def test_fit_file_is_known_by_its_content(fit_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "laws.txt"
+    other.write_bytes(fit_file.read_bytes())
+    assert main(["predict", str(other), "--params", "1B", "--tokens", "20B", "--json"]) == 0
+    assert "predicted" in json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--at", "RUNS", "-o", "-", "--json"], "--json or -o -, not both on stdout"),
+        (["-o", "-", "--json"], "--json or -o -, not both on stdout"),
+        (["--at", "RUNS", "--mixture", "web=1"], "--at alone"),
+        (["--at", "RUNS", "--tokens", "20B"], "Got --at and --tokens"),
+        (["--tokens", "many"], "--tokens to be a number"),
+    ],
+)
+def test_predict_refuses_what_would_be_mixed_up(
+    fit_file: Path, known_law: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [str(known_law) if word == "RUNS" else word for word in arguments]
+    assert main(["predict", str(fit_file), *words]) == 2
+    out, err = capsys.readouterr()
+    assert message in err
+    assert out == ""
+
+
+def test_predict_leaves_one_result_on_stdout(
+    fit_file: Path, known_law: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scale = ["--params", "1B", "--tokens", "20B"]
+    assert main(["predict", str(fit_file), *scale, "-o", "-"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert main(["predict", str(fit_file), *scale, "-o", str(tmp_path / "p.json"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads((tmp_path / "p.json").read_text()) == content
+    assert main(["predict", str(fit_file), "--at", str(known_law), "-o", "-"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("run,")
+    assert {line.count(",") for line in lines} == {lines[0].count(",")}
+
+
+def test_a_row_or_mixture_with_another_domain_is_found_before_fitting(
+    known_law: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("mixlaw.fitting.fit_table", lambda *_, **__: pytest.fail("fitted first"))
+    assert main(["predict", str(known_law), "--mixture", "wbe=1", "--params", "1B", "--tokens", "20B"]) == 3
+    assert "wbe" in capsys.readouterr().err
+    (tmp_path / "at.csv").write_text("run,params,tokens,mix/wbe,loss/web\nr,1e9,2e10,1,2.0\n")
+    assert main(["predict", str(known_law), "--at", str(tmp_path / "at.csv")]) == 3
+    assert "Got wbe" in capsys.readouterr().err
+    assert main(["predict", str(known_law), "--at", str(tmp_path / "none.csv")]) == 3
+    assert "no such file" in capsys.readouterr().err
 
 
 def test_the_same_seed_writes_the_same_bytes(known_law: Path, tmp_path: Path) -> None:

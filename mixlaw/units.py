@@ -19,6 +19,7 @@ class Unit(Enum):
     NATS = "nats/token"
     BITS_PER_BYTE = "bits/byte"
     BITS = "bits/token"
+    NATS_PER_BYTE = "nats/byte"
     PERPLEXITY = "perplexity"
 
     @classmethod
@@ -28,19 +29,25 @@ class Unit(Enum):
         Raises:
             InputError: for a unit that mixlaw does not know.
         """
-        known = _UNIT_ALIASES.get(text.strip().lower())
+        known = cls.known(text)
         if known is None:
             names = ", ".join(u.value for u in cls)
             raise InputError(f"a unit among {names}", repr(text))
         return known
 
+    @classmethod
+    def known(cls, text: str) -> Unit | None:
+        """Return the unit called ``text``, or None where there is none of this name."""
+        return _UNIT_ALIASES.get(re.sub(r"\s*/\s*", "/", text.strip().lower()))
+
 
 _UNIT_ALIASES = {
     **{u.value: u for u in Unit},
+    **{u.value.replace("/", "_per_"): u for u in Unit},
+    **{u.value.replace("/", " per "): u for u in Unit},
     "nats": Unit.NATS,
     "nat": Unit.NATS,
     "bpb": Unit.BITS_PER_BYTE,
-    "bits_per_byte": Unit.BITS_PER_BYTE,
     "bits": Unit.BITS,
     "ppl": Unit.PERPLEXITY,
 }

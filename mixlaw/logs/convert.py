@@ -13,6 +13,8 @@ from mixlaw.units import Unit
 
 Floats = NDArray[np.float64]
 
+_PER_BYTE = (Unit.BITS_PER_BYTE, Unit.NATS_PER_BYTE)
+
 
 @dataclass(frozen=True)
 class Conversion:
@@ -29,7 +31,7 @@ class Conversion:
     bytes_per_token: float | None = None
 
     def __post_init__(self) -> None:
-        if self.source is not self.target and Unit.BITS_PER_BYTE in (self.source, self.target):
+        if (self.source in _PER_BYTE) is not (self.target in _PER_BYTE):
             if self.bytes_per_token is None:
                 raise MissingFactError(f"bytes_per_token to turn {self.source.value} into {self.target.value}", "none")
             if self.bytes_per_token <= 0:
@@ -51,4 +53,5 @@ class Conversion:
         """Nats per token in one unit; bits per byte = nats / (bytes per token x ln 2)."""
         if unit is Unit.BITS:
             return math.log(2)
-        return math.log(2) * (self.bytes_per_token or 1.0) if unit is Unit.BITS_PER_BYTE else 1.0
+        length = (self.bytes_per_token or 1.0) if unit in _PER_BYTE else 1.0
+        return math.log(2) * length if unit is Unit.BITS_PER_BYTE else length

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from mixlaw.errors import InputError
 from mixlaw.units import Unit
 
 _SPLIT = r"[\s/_.:,\-]+"
@@ -44,6 +45,7 @@ _NOT_A_LOSS = re.compile(
     r"lower(?:_\d+)?|upper(?:_\d+)?|tokens_(?:lower|upper)_\d+|min|max|count|num|weight|spike\w*)",
     re.IGNORECASE,
 )
+_IN_BRACKETS = re.compile(r"(.*\S)\s*(?:\[([^\[\]]+)\]|\(([^()]+)\))")
 _IN_NATS = re.compile(r"[\s_]+\(?nats?(?:[/_ ](?:per[_ ])?token)?\)?$", re.IGNORECASE)
 _NOT_PER_TOKEN = re.compile(r"(?:.*[/_.\s])?(?:word|byte)", re.IGNORECASE)
 _STDERR = re.compile(r".*(?:stderr|_std|_se|_ci|num_bytes|num_tokens|num_examples)(?:$|[,/_\s].*)", re.IGNORECASE)
@@ -82,6 +84,10 @@ def metric(name: str) -> Metric | None:
         None for a name that is no loss, perplexity or score.
     """
     name = re.sub(r"(?<=[a-z@\d]),[\w\-]+$", "", name.strip())  # the filter of lm-evaluation-harness: acc,none
+    rest, unit = in_brackets(name)
+    stated = metric(rest) if unit is not None else None
+    if stated is not None and unit is not None and not stated.name.startswith("bench/"):
+        return _in_unit(stated, unit, name)
     if in_words := _IN_NATS.search(name):
         stated = metric(name[: in_words.start()])
         return stated and replace(stated, unit=stated.unit or Unit.NATS)
@@ -101,6 +107,27 @@ def metric(name: str) -> Metric | None:
         if held_out is None:
             return None
         short = short[held_out.end() :]
+
+
+def in_brackets(name: str) -> tuple[str, Unit | None]:
+    """A column's name without a unit in brackets at its end, ``loss/web [bits/byte]``, and that unit."""
+    match = _IN_BRACKETS.fullmatch(name.strip())
+    unit = Unit.known(match[2] or match[3]) if match else None
+    return (match[1], unit) if match and unit else (name, None)
+
+
+def _in_unit(found: Metric, unit: Unit, name: str) -> Metric:
+    """A metric whose unit stands in brackets.
+
+    Raises:
+        InputError: when another part of the name states another unit.
+    """
+    if found.unit not in (None, unit):
+        raise InputError(f"one unit in the name of column {name!r}", f"{found.unit.value} and {unit.value}")
+    if found.name == TRAIN_LOSS:
+        return found
+    measured = f"{found.name}/{unit.value.replace('/', '_per_')}"
+    return replace(found, measured=measured, full=f"loss/{_spelled(name)}", unit=unit)
 
 
 def _target(kind: str, name: str) -> str | None:
@@ -136,7 +163,7 @@ def told_apart(found: Metric, others: Collection[Metric]) -> str:
         others: all metrics of the file, ``found`` among them.
     """
     same = [m for m in others if m.name == found.name]
-    nats = [m for m in same if m.unit is None and m.name.startswith("loss/")]
+    nats = [m for m in same if m.unit in (None, Unit.NATS) and m.name.startswith("loss/")]
     if len(same) == 1 or found.name == TRAIN_LOSS or (len(nats) == 1 and nats[0] is found):
         return found.name
     unique = sum(m.measured == found.measured for m in same) == 1
@@ -145,7 +172,7 @@ def told_apart(found: Metric, others: Collection[Metric]) -> str:
 
 def in_nats(found: Metric, others: Collection[Metric]) -> bool:
     """Whether a perplexity stands beside the loss that it is the exponential of, so that it adds nothing."""
-    return found.unit is Unit.PERPLEXITY and any(m.name == found.name and m.unit is None for m in others)
+    return found.unit is Unit.PERPLEXITY and any(m.name == found.name and m.unit in (None, Unit.NATS) for m in others)
 
 
 def clean_target(text: str) -> str:

@@ -152,7 +152,8 @@ def recognise(sample: pd.DataFrame, options: IngestOptions, *, paired: bool = Fa
 def _with_unit(column: Column, options: IngestOptions) -> Column:
     if not column.name.startswith("loss/") or (column.unit is not None and options.rule(column.source)):
         return column
-    return replace(column, unit=options.unit(column.name.removeprefix("loss/"), stated=column.unit))
+    target = column.name.removeprefix("loss/")
+    return replace(column, unit=options.unit(target, stated=column.unit, source=column.source))
 
 
 def _key(name: str) -> str:

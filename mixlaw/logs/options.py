@@ -12,6 +12,7 @@ from typing import Any
 from mixlaw.errors import InputError
 from mixlaw.files import read_mapping
 from mixlaw.logs.convert import Conversion
+from mixlaw.logs.metrics import in_brackets
 from mixlaw.logs.part import Column
 from mixlaw.units import Unit, parse_number, parse_positive
 
@@ -146,10 +147,21 @@ class IngestOptions:
             return exact.apply(source)
         return next((c for c in (r.apply(source) for r in self.rules) if c is not None), None)
 
-    def unit(self, target: str, *, stated: Unit | None = None) -> Unit | None:
-        """Unit of a target: what the user says of it, else what its name states, else what the user says of all."""
-        named = (u for pattern, u in self.units.items() if pattern != "*" and fnmatchcase(target, pattern))
-        return next(named, None) or stated or self.units.get("*")
+    def unit(self, target: str, *, stated: Unit | None = None, source: str = "") -> Unit | None:
+        """Unit of a target: what the user says of it, else what its name states, else what the user says of all.
+
+        Raises:
+            InputError: when the name of its column, ``source``, holds another unit in brackets than the user says.
+        """
+        named = next((u for p, u in self.units.items() if p != "*" and fnmatchcase(target, p)), None)
+        written, said = in_brackets(source)[1], named or self.units.get("*")
+        if written and said and said is not written:
+            raise InputError(
+                f"one unit for the loss of {target!r}",
+                f"{written.value} in the name of its column {source!r}, {said.value} by --unit",
+                hint="Leave --unit out, or give it for the other targets alone: --unit 'code=bits/byte'.",
+            )
+        return named or stated or written or self.units.get("*")
 
 
 def fact_name(key: str) -> str | None:

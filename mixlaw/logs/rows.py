@@ -132,8 +132,9 @@ def _column(
     if in_nats(found, metrics.values()):
         return Column(source, "")
     name = told_apart(found, metrics.values())
-    loss = name.startswith("loss/")
-    return Column(source, name, options.unit(name.removeprefix("loss/"), stated=found.unit) if loss else None)
+    if not name.startswith("loss/"):
+        return Column(source, name)
+    return Column(source, name, options.unit(name.removeprefix("loss/"), stated=found.unit, source=source))
 
 
 def numbered(source: Source) -> Iterator[tuple[int, str]]:

@@ -154,3 +154,29 @@ def test_usage_errors(capsys: Captured) -> None:
     assert main(["ingest"]) == 2
     assert main(["ingest", "none.csv", "--set", "speed=3"]) == 3
     assert "--set NAME=VALUE" in capsys.readouterr().err
+
+
+def test_units_in_brackets_are_read_and_kept(tmp_path: Path, capsys: Captured) -> None:
+    path, runs = tmp_path / "mine.csv", tmp_path / "runs.csv"
+    names = ["loss/web [bits/byte]", "loss/code (nats/byte)", "loss/math [nats/token]"]
+    head = ",".join(["run", "tokens", "params", "mix/web", "mix/code", *names])
+    path.write_text(f"{head}\na,1e9,1e6,0.6,0.4,0.95,0.7,2.5\nb,1e9,1e6,0.1,0.9,0.97,0.6,2.6\n")
+    assert main(["ingest", str(path), "-o", str(runs)]) == 0
+    told = capsys.readouterr().err
+    assert "unit bits/byte: web" in told and "unit nats/byte: code" in told and "taken as nats" not in told
+    frame = pd.read_csv(runs)
+    assert frame["meta/unit/web"].tolist() == ["bits/byte"] * 2
+    assert frame["loss/web"].tolist() == [0.95, 0.97]
+    assert main(["ingest", str(runs), "--json", "-o", str(tmp_path / "again.csv")]) == 0
+    units = json.loads(capsys.readouterr().out)["units"]
+    assert units == {"web": "bits/byte", "code": "nats/byte", "math": "nats/token"}
+
+
+@pytest.mark.parametrize("word", ["nats/token", "web=nats/token"])
+def test_unit_that_contradicts_the_brackets(word: str, tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text("run,params,mix/web,mix/code,loss/web [bits/byte]\na,1e6,0.6,0.4,0.9\nb,1e6,0.3,0.7,0.8\n")
+    assert main(["ingest", str(path), "--unit", word]) == 3
+    told = capsys.readouterr().err
+    assert "bits/byte in the name of its column 'loss/web [bits/byte]', nats/token by --unit" in told
+    assert main(["ingest", str(path), "--unit", word.replace("nats/token", "bits/byte")]) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from mixlaw.errors import InputError
 from mixlaw.logs.metrics import TRAIN_LOSS, metric
 from mixlaw.logs.names import align, recognise
 from mixlaw.logs.options import IngestOptions
@@ -30,6 +31,17 @@ BPB, PPL = Unit.BITS_PER_BYTE, Unit.PERPLEXITY
         ("eval/a, b@c (x)/loss", "loss/a, b@c (x)", None),
         ("web_loss_nats", "loss/web", Unit.NATS),
         ("loss/web (nats/token)", "loss/web", Unit.NATS),
+        ("loss/web [nats/token]", "loss/web", Unit.NATS),
+        ("loss/web [bits/byte]", "loss/web", BPB),
+        ("loss/web (bits / byte)", "loss/web", BPB),
+        ("loss/web[BPB]", "loss/web", BPB),
+        ("val_loss_web (bits per byte)", "loss/web", BPB),
+        ("loss/web [bits/token]", "loss/web", Unit.BITS),
+        ("loss/web (nats/byte)", "loss/web", Unit.NATS_PER_BYTE),
+        ("loss/web [perplexity]", "loss/web", PPL),
+        ("web bpb [bits/byte]", "loss/web", BPB),
+        ("loss/web [held out]", "loss/web [held out]", None),
+        ("train/loss [bits/byte]", TRAIN_LOSS, None),
         ("val_loss", "loss/val", None),
         ("validation_loss_web", "loss/web", None),
         ("val/loss/web", "loss/web", None),
@@ -50,6 +62,21 @@ def test_metric_names(name: str, column: str, unit: Unit | None) -> None:
     found = metric(name)
     assert found is not None
     assert (found.name, found.unit) == (column, unit)
+
+
+def test_brackets_that_contradict_the_name() -> None:
+    with pytest.raises(InputError, match=r"'web_bpb \[nats/token\]'. Got bits/byte and nats/token"):
+        metric("web_bpb [nats/token]")
+
+
+def test_two_units_of_a_target_stay_two_columns() -> None:
+    columns = ["run", "loss/web [bits/byte]", "loss/web [nats/token]", "loss/web (BPB)"]
+    frame = pd.DataFrame([["a", 0.9, 2.9, 0.9]], columns=columns)
+    found = {c.source: c for c in recognise(frame, IngestOptions()).used}
+    assert [found[name].name for name in columns[1:]] == [
+        "loss/web [bits/byte]", "loss/web", "loss/web (BPB)"
+    ]  # fmt: skip
+    assert [found[name].unit for name in columns[1:]] == [BPB, Unit.NATS, BPB]
 
 
 @pytest.mark.parametrize(

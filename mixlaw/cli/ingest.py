@@ -31,7 +31,8 @@ _Set = Annotated[
 _Join = Annotated[str | None, typer.Option("--join", help="Column that names the run in each of several files.")]
 _Unit = Annotated[list[str] | None, typer.Option("--unit", help="Unit of the losses: bits/byte, or 'mmlu*=bits/byte'.")]
 _Sheet = Annotated[
-    Path | None, typer.Option("--mixtures", help="Run sheet (CSV, YAML) or plan manifest: mixture and facts by run.")
+    list[Path] | None,
+    typer.Option("--mixtures", help="Run sheet (CSV, YAML) or plan manifest: facts by run; may be several."),
 ]
 _Doubtful = Annotated[bool, typer.Option("--keep-doubtful", help="Keep runs that diverged, crashed or still run.")]
 _Start = Annotated[
@@ -75,7 +76,7 @@ def ingest(
         keep_doubtful=keep_doubtful,
         keep_start=keep_start,
         skip=tuple(skip or ()),
-        sheet=mixtures,
+        sheets=tuple(mixtures or ()),
         reader=reader,
     )
     if dry_run:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from mixlaw.errors import InputError
+from mixlaw.logs.agree import hold_against, hold_totals
 from mixlaw.logs.diverged import diverged
 from mixlaw.logs.facts import apply_facts, fill_shares, note_lacking
 from mixlaw.logs.growing import Growing, whole
@@ -122,6 +123,7 @@ class Assembly:
         parts = [t.first for t in self._tables.values()]
         tell_apart(frames, parts, self.report)
         resolve_aliases(frames, parts, sheet)
+        self.report.note(*_limit_notes(frames, parts))
         _check_keys(frames, sources, self.options)
         frame = _stacked(frames) if len(frames) > 1 else frames[0]
         del frames
@@ -131,8 +133,10 @@ class Assembly:
             frame, rows_of_runs(frame["run"], self._unwanted), "run left out by --skip", sources, asked=True
         )
         frame = self._without_doubtful(frame, sources)
+        hold_against(frame, sheet, self.report, lambda row: _place(frame, row, sources))
         frame = apply_facts(frame, self.options, sheet, self.report)
         frame = merge_rows(frame, self.report, sources)
+        hold_totals(frame, sheet, self.report, lambda row: _place(frame, row, sources))
         frame = fill_shares(frame, self.options, sheet, self.report)
         frame = self._without_metric(frame, sources)
         if not self.options.keep_start:
@@ -229,6 +233,19 @@ class Assembly:
         self.report.note(*_low_loss_note(table, self.report.assumed))
         note_lacking(table, self.report, sheet)
         return table
+
+
+def _place(frame: pd.DataFrame, row: int, sources: list[str]) -> str:
+    return f"{sources[int(frame[FILE].iloc[row])]}, line {int(frame[LINE].iloc[row])}"
+
+
+def _limit_notes(frames: Sequence[pd.DataFrame], parts: Sequence[Part]) -> list[str]:
+    """The remarks on evaluations that were cut short, with their runs."""
+    runs: dict[float, dict[str, None]] = {}
+    for frame, part in zip(frames, parts, strict=True):
+        if part.limit is not None:
+            runs.setdefault(part.limit, {}).update(dict.fromkeys(map(str, frame["run"].unique())))
+    return [f"evaluated on {limit:g} examples a task only: {shorten(list(n), 6)}" for limit, n in runs.items()]
 
 
 def _low_loss_note(table: RunTable, assumed: Sequence[str]) -> list[str]:

@@ -128,7 +128,8 @@ def ingest(
     options = options or IngestOptions()
     report = Report(repairs=Repairs(strict=options.strict))
     found = find(paths, options, report)
-    sheet = Sheet.load(options.sheet) if options.sheet else Sheet()
+    sheet = Sheet.load_all(options.sheets)
+    report.note(*sheet.unused())
     table = collect(_parts(found, options, watch), options, report, sheet)
     return table, report
 

@@ -85,7 +85,7 @@ class IngestOptions:
         keep_doubtful: keep runs that diverged, crashed or have not ended.
         keep_start: keep rows at step 0, the base model of continual pre-training.
         skip: globs of run names to leave out.
-        sheet: run sheet or plan manifest with what logs do not hold.
+        sheets: run sheets or plan manifests with what logs do not hold.
         reader: name of the reader to use instead of detection.
     """
 
@@ -100,7 +100,7 @@ class IngestOptions:
     keep_doubtful: bool = False
     keep_start: bool = False
     skip: tuple[str, ...] = ()
-    sheet: Path | None = None
+    sheets: tuple[Path, ...] = ()
     reader: str | None = None
 
     @classmethod

@@ -59,6 +59,7 @@ class Part:
         table: a table, whose rows may be of several runs even where no column names them.
         place: folder in which the run's name was found, when it is that of a file or folder.
         aliases: other words in the place of the file, one of which may be the name of a run.
+        limit: examples a task that an evaluation was cut to; None for all of them.
     """
 
     source: str
@@ -74,6 +75,7 @@ class Part:
     table: bool = False
     place: str = ""
     aliases: tuple[str, ...] = ()
+    limit: float | None = None
 
     def where(self, row: int) -> str:
         """Place of a row for messages."""

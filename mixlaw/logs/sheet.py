@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -13,29 +13,48 @@ import pandas as pd
 from mixlaw.errors import InputError
 from mixlaw.files import read_mapping, to_yaml
 from mixlaw.logs.options import IngestOptions, fact_name
+from mixlaw.logs.part import Column
 from mixlaw.logs.readers.table_csv import read_csv
 from mixlaw.logs.source import Source
 from mixlaw.mixture import Mixture
-from mixlaw.units import parse_positive
+from mixlaw.units import parse_positive, shorten
 
+_PLANNED = ("seed", "checkpoints", "cost")
+"""What a plan manifest has beside facts: for the launcher."""
 _NAMES = ("name", "run", "run_name", "pattern", "glob")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """Facts of the runs that a name or glob matches."""
+    """Facts of the runs that a name or glob matches.
+
+    Attributes:
+        pattern: the name or glob.
+        facts: numbers by name, of ``FACTS``.
+        mixture: shares by domain; empty where the entry has none.
+        place: file and entry, for messages.
+        file: the file alone.
+        unused: keys that mean nothing to mixlaw.
+    """
 
     pattern: str
     facts: Mapping[str, float] = field(default_factory=dict)
     mixture: Mapping[str, float] = field(default_factory=dict)
+    place: str = ""
+    file: str = ""
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Entries in the order of the file; an exact name goes before globs, the first glob before later ones."""
+    """Entries in the order of the files; an exact name goes before globs, the first glob before later ones."""
 
     entries: tuple[Entry, ...] = ()
-    path: str = ""
+
+    def __post_init__(self) -> None:
+        known: dict[str, Entry] = {}
+        for entry in self.entries:
+            _insist_on_one(known.setdefault(entry.pattern, entry), entry)
 
     def _entries(self, run: str) -> list[Entry]:
         exact = [e for e in self.entries if e.pattern == run]
@@ -52,6 +71,19 @@ class Sheet:
         """Shares of a run; empty where the sheet has none."""
         return next((e.mixture for e in self._entries(run) if e.mixture), {})
 
+    def place(self, run: str, fact: str) -> str:
+        """Where the sheet has a fact, or the ``mixture``, of a run."""
+        found = (e for e in self._entries(run) if (fact in e.facts if fact != "mixture" else e.mixture))
+        return next((e.place for e in found), "the run sheet")
+
+    def unused(self) -> list[str]:
+        """A remark for each file of which something was not understood."""
+        names: dict[str, dict[str, None]] = {}
+        for entry in self.entries:
+            if entry.unused:
+                names.setdefault(entry.file, {}).update(dict.fromkeys(entry.unused))
+        return [f"run sheet {file}: not understood and not used: {shorten(list(n), 8)}" for file, n in names.items()]
+
     def gives(self, fact: str) -> bool:
         """Whether some entry has a fact."""
         return any(fact in e.facts for e in self.entries)
@@ -66,6 +98,15 @@ class Sheet:
         return [e.pattern for e in self.entries if not any(fnmatchcase(r, e.pattern) or r == e.pattern for r in names)]
 
     @classmethod
+    def load_all(cls, paths: Iterable[Path]) -> Sheet:
+        """Read several sheets as one.
+
+        Raises:
+            InputError: when two of them have different facts under one name.
+        """
+        return cls(tuple(replace(e, file=str(path)) for path in paths for e in cls.load(path).entries))
+
+    @classmethod
     def load(cls, path: Path) -> Sheet:
         """Read a sheet: YAML ``runs: [{name, params, tokens_per_step, mixture}]`` or CSV with the same columns.
 
@@ -73,14 +114,33 @@ class Sheet:
             InputError: naming the file and the entry that is wrong.
         """
         if path.suffix.lower() in (".csv", ".tsv"):
-            return cls(tuple(_csv_entries(path)), str(path))
+            return cls(tuple(_csv_entries(path)))
         content = read_mapping(path)
         runs = content.get("runs", content)
         if isinstance(runs, Mapping):
             runs = [{"name": name, **_as_mapping(facts, f"{path}, run {name!r}")} for name, facts in runs.items()]
         if not isinstance(runs, list) or not runs:
             raise InputError("runs: with a list of runs", repr(runs)[:60], where=str(path))
-        return cls(tuple(_entry(item, f"{path}, run {i + 1}") for i, item in enumerate(runs)), str(path))
+        return cls(tuple(_entry(item, f"{path}, run {i + 1}") for i, item in enumerate(runs)))
+
+
+def _insist_on_one(first: Entry, entry: Entry) -> None:
+    """Refuse two entries of one name that say different things.
+
+    Raises:
+        InputError: naming the run, both values and both places.
+    """
+    for fact in (f for f in first.facts if f in entry.facts):
+        left, right = first.facts[fact], entry.facts[fact]
+        if abs(left - right) > 1e-9 * abs(left):
+            got = f"{left:,.10g} in {first.place} and {right:,.10g} in {entry.place}"
+            raise InputError(f"one number of {fact} for run {entry.pattern!r}", got)
+    if first.mixture and entry.mixture:
+        for domain in {**first.mixture, **entry.mixture}:
+            left, right = first.mixture.get(domain, 0.0), entry.mixture.get(domain, 0.0)
+            if abs(left - right) > 1e-9:
+                got = f"{domain} {left:g} in {first.place} and {right:g} in {entry.place}"
+                raise InputError(f"one mixture for run {entry.pattern!r}", got)
 
 
 def _as_mapping(facts: Any, where: str) -> Mapping[str, Any]:
@@ -96,13 +156,14 @@ def _entry(item: Any, where: str) -> Entry:
     if name is None:
         raise InputError("name: with the name of a run or a glob", ", ".join(map(str, item)), where=where)
     where = f"{where} ({name})"
+    unused = tuple(k for k in map(str, item) if not (k in (*_NAMES, *_PLANNED, "mixture") or fact_name(k)))
     known = {fact_name(str(k)): v for k, v in item.items() if v is not None}
     facts = {k: parse_positive(v, name=f"{where}: {k}") for k, v in known.items() if k is not None}
     shares = item.get("mixture") or {}
     if not isinstance(shares, Mapping):
         raise InputError("mixture: to hold names and shares", repr(shares)[:60], where=where)
     given = {k: v for k, v in shares.items() if v is not None}
-    return Entry(name, facts, Mixture.from_mapping(given, where=where).shares if given else {})
+    return Entry(name, facts, Mixture.from_mapping(given, where=where).shares if given else {}, where, unused=unused)
 
 
 def _csv_entries(path: Path) -> Iterable[Entry]:
@@ -112,8 +173,13 @@ def _csv_entries(path: Path) -> Iterable[Entry]:
             raise InputError("a column run or name", "none", where=str(path))
         extra = _extra_facts(source)
         frame = part.frame.join(extra) if len(extra) else part.frame
-        for row in frame.to_dict("records"):
-            yield _row_entry({str(k): v for k, v in row.items()}, str(path))
+        unused = tuple(c.source for c in part.columns if not _is_fact(c) and c.source not in _PLANNED)
+        for row, line in zip(frame.to_dict("records"), part.lines, strict=True):
+            yield _row_entry({str(k): v for k, v in row.items()}, f"{path}, line {line}", unused)
+
+
+def _is_fact(column: Column) -> bool:
+    return column.name == "run" or column.name.startswith("mix/") or bool(fact_name(column.name or column.source))
 
 
 def _extra_facts(source: Source) -> pd.DataFrame:
@@ -125,12 +191,13 @@ def _extra_facts(source: Source) -> pd.DataFrame:
     return raw[list(wanted)].rename(columns=wanted)
 
 
-def _row_entry(row: Mapping[str, Any], where: str) -> Entry:
+def _row_entry(row: Mapping[str, Any], where: str, unused: tuple[str, ...]) -> Entry:
     name = str(row["run"])
     present = {k: v for k, v in row.items() if not pd.isna(v)}
     facts = {k: parse_positive(v, name=f"{where}, run {name}: {k}") for k, v in present.items() if fact_name(k)}
     shares = {k.removeprefix("mix/"): v for k, v in present.items() if k.startswith("mix/")}
-    return Entry(name, facts, Mixture.from_mapping(shares, where=f"{where}, run {name}").shares if shares else {})
+    mixture = Mixture.from_mapping(shares, where=f"{where}, run {name}").shares if shares else {}
+    return Entry(name, facts, mixture, where, unused=unused)
 
 
 def template(runs: Iterable[str], lacking: Mapping[str, list[str]], *, steps: bool) -> str:

@@ -22,7 +22,7 @@ def case_options(folder: Path, scratch: Path) -> IngestOptions:
     sheet = words.pop("sheet", None)
     if sheet is not None:
         (scratch / "sheet.yaml").write_text(sheet)
-        words["sheet"] = scratch / "sheet.yaml"
+        words["sheets"] = (scratch / "sheet.yaml",)
     rules = words.pop("map", None)
     if rules is not None:
         (scratch / "map.yaml").write_text(yaml.safe_dump(rules))

@@ -166,7 +166,7 @@ SHEET = {
 def test_sheet_by_name_and_glob(tmp_path: Path) -> None:
     paths = write(tmp_path, p001__log=LOG.format(a=10, b=20), p002__log=LOG.format(a=10, b=20))
     (tmp_path / "plan.yaml").write_text(yaml.safe_dump(SHEET, sort_keys=False))
-    table, _ = read(paths, sheet=tmp_path / "plan.yaml")
+    table, _ = read(paths, sheets=(tmp_path / "plan.yaml",))
     assert table.column("params").tolist() == [125e6, 125e6, 410e6, 410e6]
     assert table.column("flops")[0] == 1.5e18 and math.isnan(table.column("flops")[2])
     np.testing.assert_allclose(table.mixtures, [[0.6, 0.4]] * 2 + [[0.1, 0.9]] * 2)
@@ -176,7 +176,7 @@ def test_sheet_by_name_and_glob(tmp_path: Path) -> None:
 def test_sheet_as_csv_is_the_same(tmp_path: Path) -> None:
     paths = write(tmp_path, p001__log=LOG.format(a=10, b=20))
     (tmp_path / "sheet.csv").write_text("name,params,tokens_per_step,mix/web,mix/code\np001,125M,1000,0.6,0.4\n")
-    table, _ = read(paths, sheet=tmp_path / "sheet.csv")
+    table, _ = read(paths, sheets=(tmp_path / "sheet.csv",))
     assert table.column("params").tolist() == [125e6] * 2
     assert table.column("tokens").tolist() == [10_000, 20_000]
     np.testing.assert_allclose(table.mixtures[0], [0.6, 0.4])
@@ -190,7 +190,7 @@ def test_without_a_sheet_the_facts_that_lack_are_named_and_a_template_given(tmp_
     assert runs[0] == {"name": "*", "params": None, "tokens_per_step": None}
     assert runs[1] == {"name": "p001", "mixture": {"web": None, "code": None}}
     (tmp_path / "sheet.yaml").write_text(report.template)
-    again, _ = read(paths, sheet=tmp_path / "sheet.yaml")
+    again, _ = read(paths, sheets=(tmp_path / "sheet.yaml",))
     assert len(again) == 4
 
 
@@ -198,7 +198,7 @@ def test_mixture_for_some_runs_only_is_refused_with_a_template(tmp_path: Path) -
     paths = write(tmp_path, p001__log=LOG.format(a=10, b=20), q002__log=LOG.format(a=10, b=20))
     (tmp_path / "plan.yaml").write_text(yaml.safe_dump(SHEET))
     with pytest.raises(MissingFactError, match=r"a mixture for every run or for none. Got none for q002") as caught:
-        read(paths, sheet=tmp_path / "plan.yaml")
+        read(paths, sheets=(tmp_path / "plan.yaml",))
     assert "- name: q002" in str(caught.value)
 
 
@@ -216,7 +216,7 @@ def test_broken_sheets(content: str, sentence: str, tmp_path: Path) -> None:
     (log,) = write(tmp_path, a__log=LOG.format(a=10, b=20))
     (tmp_path / "sheet.yaml").write_text(content)
     with pytest.raises(MixlawError, match=sentence):
-        read([log], sheet=tmp_path / "sheet.yaml")
+        read([log], sheets=(tmp_path / "sheet.yaml",))
 
 
 def test_pair_without_a_common_key_is_never_joined_by_order(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mixlaw.errors import InputError
@@ -35,15 +36,16 @@ def read_lm_eval(source: Source, options: IngestOptions, *, paired: bool = False
     arguments = config.get("model_args")
     if isinstance(arguments, Mapping):
         arguments = ",".join(f"{k}={v}" for k, v in arguments.items())
-    notes = [f"evaluated on {config['limit']:g} examples a task only"] if config.get("limit") else []
-    yield finish(
+    part = finish(
         row,
         source,
         options,
         kind="lm_eval",
         models=(arguments, content.get("model_name"), source.path.parent.name),
-        notes=notes,
+        notes=[],
     )
+    limit = config.get("limit")
+    yield replace(part, limit=float(limit)) if isinstance(limit, int | float) and limit else part
 
 
 def _first_filter(metrics: Mapping[str, Any]) -> dict[str, Any]:

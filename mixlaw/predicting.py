@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from mixlaw.check.scores import Scores, score
 from mixlaw.dataset import inputs_of
 from mixlaw.errors import InputError
 from mixlaw.fits import FitSet
-from mixlaw.laws.base import Inputs
+from mixlaw.laws.base import Floats, Inputs
 from mixlaw.runs import RunTable
+from mixlaw.units import Unit
 
 
 @dataclass(frozen=True)
@@ -23,10 +25,16 @@ class TablePrediction:
     Attributes:
         frame: ``run, step, tokens, params, pred/<target>``, and ``low/``, ``high/`` of the 90 % intervals.
         scores: by target, over the last checkpoint of each run.
+        measured: losses of the rows by target, shape (n,), NaN where missing; targets of the fit alone.
+        fitted: rows of runs that the fit has seen, shape (n,).
+        units: of each target of the fit.
     """
 
     frame: pd.DataFrame
     scores: dict[str, Scores]
+    measured: Mapping[str, Floats] = field(default_factory=dict)
+    fitted: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    units: Mapping[str, Unit] = field(default_factory=dict)
 
 
 def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
@@ -49,7 +57,17 @@ def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
         for target, prediction in predictions.items()
         if target in table.targets
     }
-    return TablePrediction(frame, scores)
+    measured = {target: table.loss(target) for target in fits.targets if target in table.targets}
+    return TablePrediction(frame, scores, measured, _fitted(fits, table, inputs), dict(fits.units))
+
+
+def _fitted(fits: FitSet, table: RunTable, inputs: Inputs) -> NDArray[np.bool_]:
+    """Rows whose run the fit has seen, by name, mixture and size, shape (n,)."""
+    place = {name: index for index, name in enumerate(fits.seen.runs)}
+    found = np.array([place.get(str(run), -1) for run in table.frame["run"]], dtype=np.intp)
+    same = np.abs(inputs.shares - fits.seen.mixtures[found]).max(axis=1) < 1e-6
+    sized = np.isclose(inputs.params, fits.seen.params[found], rtol=1e-3, equal_nan=True)
+    return np.asarray((found >= 0) & same & sized)
 
 
 def insist_on_domains(table: RunTable, domains: Sequence[str]) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from mixlaw.errors import MixlawError
 from mixlaw.fit import FitOptions
 from mixlaw.mixture import Mixture
 from mixlaw.runs import RunTable
+from mixlaw.units import Unit
 
 Floats = NDArray[np.float64]
 
@@ -41,6 +42,7 @@ class Row:
         parameters: per target.
         seconds: spent on fitting.
         lacks: why there are no scores; empty if there are.
+        predicted: losses of the held-out runs by target, shape (m,); empty for a rule that only chooses.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Row:
     parameters: int = 0
     seconds: float = 0.0
     lacks: str = ""
+    predicted: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def error(self) -> float:
@@ -73,6 +76,8 @@ class Comparison:
         rows: laws and baselines, the smallest error first, rules that only choose after, the untried last.
         choices: what ``auto`` chose on each training part.
         noise: scatter of repeats anywhere in the table; None without repeats.
+        measured: losses of the held-out runs by target, shape (m,), NaN where missing.
+        units: of each target.
     """
 
     held_out: str
@@ -80,6 +85,8 @@ class Comparison:
     rows: tuple[Row, ...]
     choices: tuple[Choice, ...]
     noise: SeedNoise | None = None
+    measured: Mapping[str, Floats] = field(default_factory=dict)
+    units: Mapping[str, Unit] = field(default_factory=dict)
 
     def ties(self) -> list[str]:
         """Laws whose error cannot be told from the smallest."""
@@ -124,7 +131,10 @@ def compare(
     judged = [_judge(candidate, table, test) for candidate in candidates]
     judged.sort(key=lambda r: (bool(r.lacks), r.order_only, r.error if np.isfinite(r.error) else np.inf))
     name = parts[0].name if len(parts) == 1 else f"mixtures, {len(parts)} folds"
-    return Comparison(name, int(test.sum()), tuple(judged), choices, seed_noise(table))
+    return Comparison(
+        name, int(test.sum()), tuple(judged), choices, seed_noise(table),
+        measured={t: table.loss(t)[test] for t in table.targets}, units={t: table.unit(t) for t in table.targets},
+    )  # fmt: skip
 
 
 def _auto(
@@ -170,6 +180,7 @@ def _judge(candidate: Trial | Baseline, table: RunTable, test: NDArray[np.bool_]
         parameters=candidate.parameters if isinstance(candidate, Trial) else 0,
         seconds=candidate.seconds if isinstance(candidate, Trial) else 0.0,
         lacks=candidate.lacks,
+        predicted={} if order_only or candidate.lacks else dict(zip(table.targets, p, strict=True)),
     )
 
 

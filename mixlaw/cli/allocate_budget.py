@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mixlaw.cli.options import DomainsFile, Json, Output, Seed
+from mixlaw.cli.options import DomainsFile, Json, Output, Plot, Seed
 
 if TYPE_CHECKING:
     from mixlaw.allocate.plan import Done, Plan, PlanRequest
@@ -101,18 +101,25 @@ def allocate_budget(
     below: _Below = None,
     strategies: _Strategies = None,
     output: Output = None,
+    plot: Plot = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Plan which proxy runs to buy: how many at each size, at which mixtures, and what that is expected to reach."""
+    from mixlaw.cli.output import check_plot
     from mixlaw.errors import UsageError
     from mixlaw.logs import read_runs
 
     if json and str(output) == "-":
         raise UsageError("--json or -o -, not both on stdout", "both")
+    if plot is not None and next_runs:
+        raise UsageError("--plot with a plan or with --replay", "--plot with --next")
+    check_plot(plot)
     table = read_runs(runs) if runs else None
     if replay:
-        _replay(table, budgets=budgets, strategies=strategies, seeds=seeds, below=below, seed=seed, json=json)
+        _replay(
+            table, budgets=budgets, strategies=strategies, seeds=seeds, below=below, plot=plot, seed=seed, json=json
+        )
         return
     words = _Words(
         flops=flops, hours=hours, price=price, sizes=sizes, per_param=tokens_per_param, tokens=tokens,
@@ -123,7 +130,7 @@ def allocate_budget(
     if next_runs:
         _propose(request, known, law, count=next_runs, output=output, json=json)
     else:
-        _plan(request, known, law, strategy=strategy, output=output, json=json)
+        _plan(request, known, law, strategy=strategy, output=output, plot=plot, json=json)
 
 
 @dataclass(frozen=True)
@@ -227,7 +234,14 @@ def _earlier(table: RunTable | None, prior: Path | None, request: PlanRequest) -
 
 
 def _plan(
-    request: PlanRequest, known: Done | None, law: Prior | None, *, strategy: str, output: Path | None, json: bool
+    request: PlanRequest,
+    known: Done | None,
+    law: Prior | None,
+    *,
+    strategy: str,
+    output: Path | None,
+    plot: Path | None,
+    json: bool,
 ) -> None:
     from mixlaw.allocate.doubts import doubts_of
     from mixlaw.allocate.manifest import manifest, planned_runs
@@ -245,8 +259,21 @@ def _plan(
         tables = [render.size_table(plan), render.strategy_table(plan), render.run_table(runs)]
         out.show(*tables, aside=str(output) == "-")
     _write(plan, output, manifest(plan, runs))
+    if plot is not None:
+        _plot(plan, plot, known=known, law=law)
     out.remarks([f"law: {plan.prior.text}", *filter(None, [render.nesting_line(plan)])])
     out.remarks(f"warning {line}" for line in warnings)
+
+
+def _plot(plan: Plan, plot: Path, *, known: Done | None, law: Prior | None) -> None:
+    """Draw the plan among plans for a quarter, half, twice and four times its budget."""
+    from mixlaw.allocate.ladder import ladder
+    from mixlaw.cli import output as out
+    from mixlaw.render.pictures.budget import draw
+
+    with out.progress("planning other budgets") as advance:
+        others = ladder(plan, prior=law, done=known, progress=advance)
+    out.write_plot(draw(plan, others), plot)
 
 
 def _propose(
@@ -297,6 +324,7 @@ def _replay(
     strategies: str | None,
     seeds: int,
     below: str | None,
+    plot: Path | None,
     seed: int,
     json: bool,
 ) -> None:
@@ -314,6 +342,10 @@ def _replay(
     options = ReplayOptions(budgets=shares, strategies=names, seeds=seeds, seed=seed)
     with out.progress("replaying") as advance:
         done = replay(table, options, below=parse_positive(below, name="--below") if below else None, progress=advance)
+    if plot is not None:
+        from mixlaw.render.pictures.budget import draw_replay
+
+        out.write_plot(draw_replay(done), plot)
     if json:
         out.write_json(render.replay_data(done))
         return

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mixlaw.mixture import Mixture
     from mixlaw.optimize import Scale
 
-ASIDE = ("-o", "--output", "--jobs")
+ASIDE = ("-o", "--output", "--plot", "--jobs")
 """Options with a value that say where a result goes or how fast it comes, and not what it is."""
 SHOWN = ("--json", "--parameters")
 """Options without a value that say what is printed beside a result."""
@@ -31,7 +31,7 @@ def command_line(words: Sequence[str]) -> str:
     for word in rest:
         if word in ASIDE:
             next(rest, None)
-        elif word not in SHOWN and not (word.startswith("-o") or word.startswith(("--output=", "--jobs="))):
+        elif word not in SHOWN and not (word.startswith("-o") or word.startswith(("--output=", "--plot=", "--jobs="))):
             kept.append(word)
     return shlex.join(kept)
 

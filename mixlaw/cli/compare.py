@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mixlaw.cli.options import DomainsFile, Jobs, Json, Seed
+from mixlaw.cli.options import DomainsFile, Jobs, Json, Plot, Seed
 
 
 def compare(
@@ -24,6 +24,7 @@ def compare(
     by_target: Annotated[bool, typer.Option("--by-target", help="Also print the error on each target.")] = False,
     domains: DomainsFile = None,
     starts: Annotated[int, typer.Option("--starts", help="Starting points per target.")] = 12,
+    plot: Plot = None,
     jobs: Jobs = 1,
     seed: Seed = 0,
     json: Json = False,
@@ -40,6 +41,7 @@ def compare(
     from mixlaw.laws import LAWS
     from mixlaw.render import compare as render
 
+    out.check_plot(plot)
     names = [AUTO, *LAWS] if law == "all" else split_laws(law)
     natural = Domains.load(domains).natural() if domains else None
     table = open_runs(runs)
@@ -48,6 +50,10 @@ def compare(
         result = run(table, names, how=holdout, options=options, natural=natural, executor=pool, progress=advance)
     if json:
         out.write_json(render.as_json(result))
-        return
-    out.show(render.comparison_table(result), *([render.target_table(result)] if by_target else []))
-    out.write_result("\n".join(render.verdict(result)) + "\n")
+    else:
+        out.show(render.comparison_table(result), *([render.target_table(result)] if by_target else []))
+        out.write_result("\n".join(render.verdict(result)) + "\n")
+    if plot is not None:
+        from mixlaw.render.pictures.predicted import draw
+
+        out.write_plot(draw(result), plot)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mixlaw.cli.options import Jobs, Json, Seed, Strict
+from mixlaw.cli.options import Jobs, Json, Plot, Seed, Strict
 
 
 def fit(
@@ -49,6 +49,7 @@ def fit(
         bool, typer.Option("--sensitivity", help="Also print held-out errors for other values of --drop-early.")
     ] = False,
     parameters: Annotated[bool, typer.Option("--parameters", help="Also print every parameter.")] = False,
+    plot: Plot = None,
     seed: Seed = 0,
     strict: Strict = False,
     json: Json = False,
@@ -67,6 +68,7 @@ def fit(
     from mixlaw.render import fit as render
     from mixlaw.render.benchmark import curve_table
 
+    out.check_plot(plot)
     options = fit_options(
         starts=starts, drop_early=drop_early, checkpoints=checkpoints, loss=loss, delta=delta,
         exclude=exclude or [], seed=seed, strict=strict,
@@ -82,6 +84,10 @@ def fit(
     text = fitfile.dumps(fits)
     if output is not None:
         out.write_to(output, text)
+    if plot is not None:
+        from mixlaw.render.pictures.response import draw
+
+        out.write_plot(draw(fits), plot)
     if json:
         out.write_result(text if str(output) != "-" else "")
     if json or str(output) == "-":

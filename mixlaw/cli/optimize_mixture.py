@@ -15,6 +15,7 @@ from mixlaw.cli.options import (
     Natural,
     ObjectiveOption,
     Output,
+    Plot,
     Seed,
     TargetParams,
     TargetTokens,
@@ -55,6 +56,7 @@ def optimize_mixture(
     form: Annotated[
         str | None, typer.Option("--format", help="Write a trainer's config; see mixlaw export --list.")
     ] = None,
+    plot: Plot = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
@@ -86,11 +88,16 @@ def optimize_mixture(
         exporter(form)
     insist_on_one_stdout(output, json)
     insist_on_output(output)
+    out.check_plot(plot)
     fits = open_fits(fit, seed=seed, check=lambda found: _check(found, request, front))
     with out.progress("searching") as advance:
         choice = choose(fits, request, progress=advance)
         moved = by_scale(fits, request, asked) if len(asked) > 1 else []
     _write(choice, moved, output, form, json)
+    if plot is not None:
+        from mixlaw.render.pictures.slices import draw
+
+        out.write_plot(draw(choice), plot)
     if front:
         _write_front(fits, choice, front, pareto_output)
 

@@ -52,11 +52,14 @@ def check_plot(plot: Path | None) -> None:
     Raises:
         UsageError: for a suffix that is not drawn.
         MissingExtraError: without Matplotlib.
+        InputError: when it is a folder, or in a folder that is not there.
     """
     if plot is not None:
+        from mixlaw.cli.opening import insist_on_output
         from mixlaw.render.pictures import canvas
 
         canvas.check(plot)
+        insist_on_output(plot)
 
 
 def write_plot(figure: Figure, plot: Path) -> None:

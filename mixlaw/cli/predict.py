@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mixlaw.cli.options import Json, Output, ParamsOption, Seed, TokensOption
+from mixlaw.cli.options import Json, Output, ParamsOption, Plot, Seed, TokensOption
 
 if TYPE_CHECKING:
     from mixlaw.fits import FitSet
@@ -24,18 +24,21 @@ def predict(
     tokens: TokensOption = None,
     at: Annotated[Path | None, typer.Option("--at", help="Run table: predict every row of it.")] = None,
     output: Output = None,
+    plot: Plot = None,
     seed: Seed = 0,
     json: Json = False,
 ) -> None:
     """Predict losses, with 90 % intervals."""
     from mixlaw.cli.choices import mixture_of
     from mixlaw.cli.opening import insist_on_one_stdout, insist_on_output, open_fits
+    from mixlaw.cli.output import check_plot
     from mixlaw.logs import read_runs
     from mixlaw.predicting import insist_on_domains
     from mixlaw.units import parse_positive
 
     insist_on_one_stdout(output, json)
     insist_on_output(output)
+    check_plot(plot)
     chosen = mixture_of(mixture)
     size = parse_positive(params, name="--params") if params else None
     length = parse_positive(tokens, name="--tokens") if tokens else None
@@ -43,7 +46,7 @@ def predict(
         _insist_on_rows(fit, at, {"--mixture": mixture, "--params": params, "--tokens": tokens})
         rows = read_runs(at)
         fits = open_fits(fit, seed=seed, check=lambda found: insist_on_domains(rows, found.domains))
-        _predict_table(fits, rows, output, json)
+        _predict_table(fits, rows, output, plot, json)
         return
 
     def check(found: FitSet | RunTable) -> None:
@@ -51,7 +54,7 @@ def predict(
             chosen.vector(found.domains)
 
     fits = open_fits(fit, seed=seed, check=check)
-    _predict_one(fits, chosen, size, length, output, json)
+    _predict_one(fits, chosen, size, length, output, plot, json)
 
 
 def _insist_on_rows(fit: Path, at: Path, others: dict[str, str | None]) -> None:
@@ -73,7 +76,13 @@ def _insist_on_rows(fit: Path, at: Path, others: dict[str, str | None]) -> None:
 
 
 def _predict_one(
-    fits: FitSet, mixture: Mixture | None, size: float | None, length: float | None, output: Path | None, json: bool
+    fits: FitSet,
+    mixture: Mixture | None,
+    size: float | None,
+    length: float | None,
+    output: Path | None,
+    plot: Path | None,
+    json: bool,
 ) -> None:
     from dataclasses import asdict
 
@@ -106,10 +115,14 @@ def _predict_one(
         tables = [render.prediction_table(predictions, fits.units)]
         tables += [accuracy_table(accuracies, curves(fits))] if fits.benchmarks else []
         out.show(*tables, aside=str(output) == "-")
+    if plot is not None:
+        from mixlaw.render.pictures.predicted import draw_intervals, in_words
+
+        out.write_plot(draw_intervals(predictions, fits.units, in_words(chosen, size, length)), plot)
     out.remarks(f"flag {flag}" for flag in flags)
 
 
-def _predict_table(fits: FitSet, rows: RunTable, output: Path | None, json: bool) -> None:
+def _predict_table(fits: FitSet, rows: RunTable, output: Path | None, plot: Path | None, json: bool) -> None:
     from dataclasses import asdict
 
     from mixlaw.benchmark import with_accuracies
@@ -128,3 +141,7 @@ def _predict_table(fits: FitSet, rows: RunTable, output: Path | None, json: bool
         out.write_result(csv)
     elif result.scores:
         out.show(render.score_table(result.scores), aside=str(output) == "-")
+    if plot is not None:
+        from mixlaw.render.pictures.predicted import draw_table
+
+        out.write_plot(draw_table(result), plot)

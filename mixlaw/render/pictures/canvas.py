@@ -5,8 +5,9 @@ from __future__ import annotations
 import importlib.util
 import io
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
+Entry = tuple[str, Mapping[str, Any]]
+"""A name in a legend and the looks of its point or line, as Matplotlib's ``Line2D`` takes them."""
 SUFFIXES = (".png", ".pdf", ".svg")
 
 INK, MUTED, GRID, PAPER = "#1c1e21", "#6b6f76", "#dcdee2", "#ffffff"
@@ -76,7 +79,7 @@ def style() -> Iterator[None]:
 
 
 def figure(width: float, height: float) -> Figure:
-    """An empty figure, width and height in inches; make it and draw on it inside ``style``."""
+    """An empty figure, width and height of its panels in inches; make it and draw on it inside ``style``."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -85,13 +88,48 @@ def figure(width: float, height: float) -> Figure:
     return made
 
 
-def say(figure: Figure, statement: str, *, caption: str = "") -> None:
-    """Write the statement above the panels and a caption in small type below, both wrapped to the width."""
-    width = float(figure.get_size_inches()[0])
-    figure.suptitle(textwrap.fill(statement, round(9.5 * width)), x=0.01, ha="left")
-    if caption:
-        text = "\n".join(textwrap.fill(line, round(13.5 * width)) for line in caption.splitlines())
-        figure.supxlabel(text, x=0.01, ha="left", fontsize=8, color=MUTED)
+def say(figure: Figure, statement: str, *, caption: str = "", entries: Sequence[Entry] = ()) -> None:
+    """Put the statement and a legend above the panels and a caption below; the figure grows by what they take.
+
+    Args:
+        figure: with its panels drawn.
+        statement: wrapped to the width.
+        caption: small type, wrapped; empty for none.
+        entries: of one legend for all panels.
+    """
+    from matplotlib.lines import Line2D
+
+    width, height = (float(v) for v in figure.get_size_inches())
+    title = textwrap.wrap(statement, round(9.6 * width))
+    below = [part for line in caption.splitlines() for part in textwrap.wrap(line, round(14.5 * width))]
+    columns = _columns([name for name, _ in entries], width)
+    top = 0.1 + 0.2 * len(title) + 0.03
+    head = top + 0.21 * -(-len(entries) // columns) + 0.07
+    foot = 0.145 * len(below) + (0.12 if below else 0.05)
+    whole = head + height + foot
+    figure.set_size_inches(width, whole)
+    figure.set_layout_engine("constrained", rect=(0, foot / whole, 1, height / whole))
+    left = 0.08 / width
+    text = figure.suptitle("\n".join(title), x=left, y=1 - 0.1 / whole, ha="left", va="top", linespacing=1.2)
+    text.set_in_layout(False)
+    if entries:
+        handles = [Line2D([], [], **{"linestyle": "none", **look}) for _, look in entries]
+        figure.legend(handles, [name for name, _ in entries], loc="upper left", ncols=columns, borderaxespad=0,
+                      bbox_to_anchor=(left, 1 - top / whole), borderpad=0, handletextpad=0.4, columnspacing=1.4,
+                      handlelength=1.6, labelspacing=0.45)  # fmt: skip
+    if below:
+        figure.text(left, 0.07 / whole, "\n".join(below), va="bottom", fontsize=8, color=MUTED, linespacing=1.25)
+
+
+def _columns(names: Sequence[str], width: float) -> int:
+    """As many columns of a legend as fit into so many inches, filled one after another."""
+    for columns in range(len(names), 1, -1):
+        rows, fuller = divmod(len(names), columns)  # the first columns hold one more
+        starts = [i * rows + min(i, fuller) for i in range(columns + 1)]
+        parts = [names[a:b] for a, b in pairwise(starts)]
+        if sum(0.072 * max(map(len, part)) + 0.5 for part in parts) <= width:
+            return columns
+    return 1
 
 
 def short(name: str, most: int = 22) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -14,7 +15,7 @@ from mixlaw.errors import InputError
 from mixlaw.fit import Fit, FitOptions
 from mixlaw.flags import Doubt, Flag
 from mixlaw.laws.base import Floats, Inputs
-from mixlaw.units import Unit, human
+from mixlaw.units import Unit, human, shorten
 
 Z90 = 1.6448536269514722
 """Half-width of a 90 % interval in standard deviations."""
@@ -231,7 +232,26 @@ class FitSet:
         for target, members in self.members.items():
             for flag in (f for m in members for f in m.fit.flags if f.doubt in GRAVE):
                 carried.setdefault(flag.doubt, []).append(flag.detail or target)
+        if Doubt.REDUNDANT in carried:
+            carried[Doubt.REDUNDANT] = [self.redundant()]
         return tuple(Flag(doubt, "; ".join(dict.fromkeys(details))[:200]) for doubt, details in carried.items())
+
+    def redundant(self) -> str:
+        """The directions that the data do not see, in one sentence: that of the weightiest law, and the other laws."""
+        weights: dict[str, float] = {}
+        directions: dict[str, Counter[tuple[str, ...]]] = {}
+        for members in self.members.values():
+            for m in (m for m in members if m.fit.geometry.redundant):
+                weights[m.fit.form] = weights.get(m.fit.form, 0.0) + m.weight
+                directions.setdefault(m.fit.form, Counter()).update(set(m.fit.geometry.redundant))
+        if not weights:
+            return ""
+        law, *others = sorted(weights, key=lambda name: -weights[name])
+        (names, targets), *_ = directions[law].most_common(1)
+        how = "tell apart" if len(names) > 1 else "see"
+        listed = shorten(names, 3) or "some parameters"
+        told = f"the data do not {how} {listed} of {law} ({targets} of {len(self.members)} targets)"
+        return f"{told}, nor some parameters of {shorten(others, 3)}" if others else told
 
     def flags_at(self, shares: Floats, params: float | None, tokens: float | None) -> tuple[Flag, ...]:
         """Doubts about predictions at one mixture, shape (K,), and scale."""

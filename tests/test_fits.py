@@ -10,9 +10,10 @@ from mixlaw.errors import InputError
 from mixlaw.fit import FitOptions
 from mixlaw.fits import FitSet, Member
 from mixlaw.fitting import Request, fit_table
-from mixlaw.flags import Doubt
+from mixlaw.flags import Doubt, Flag
 from mixlaw.laws.base import Inputs
 from mixlaw.logs import read_runs
+from mixlaw.render.fit import doubts
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,28 @@ def test_far_scales_and_far_mixtures_are_flagged(fits: FitSet) -> None:
     doubts = {f.doubt for f in fits.flags_at(corner, 7e9, 1e12)}
     assert doubts == own | {Doubt.EXTRAPOLATES_SIZE, Doubt.EXTRAPOLATES_TOKENS, Doubt.EXTRAPOLATES_MIXTURE}
     assert {f.doubt for f in fits.flags_at(fits.seen.mixtures[0], 1e9, 2e10)} == own
+
+
+def test_redundant_directions_of_averaged_laws_are_one_sentence(known_law: Path) -> None:
+    fits = fit_table(read_runs(known_law), Request(("chinchilla", "linear", "additive"), FitOptions(starts=2)))
+    unseen = {
+        "chinchilla": {"web": (("A", "B"),), "code": (("A", "B"), ("E",)), "math": (("A", "E"),)},
+        "linear": {"web": (("n", "d"),)},
+        "additive": {"books": (("C[web]", "C[code]", "C[math]", "C[books]"),), "web": (("E",),)},
+    }
+
+    def blinded(target: str, member: Member) -> Member:
+        directions = unseen[member.fit.form].get(target, ())
+        shape = replace(member.fit.geometry, redundant=directions)
+        flags = (Flag(Doubt.REDUNDANT, " with ".join(directions[0])),) if directions else ()
+        return Member(replace(member.fit, geometry=shape, flags=flags), member.weight)
+
+    members = {t: tuple(blinded(t, m) for m in ms) for t, ms in fits.members.items()}
+    told = [flag.detail for flag in replace(fits, members=members).fit_flags() if flag.doubt is Doubt.REDUNDANT]
+    sentence = "the data do not tell apart A, B of chinchilla (2 of 4 targets), nor some parameters of additive, linear"
+    assert told == [sentence]
+    (line,) = doubts(replace(fits, members=members))
+    assert line.endswith(f"]: {sentence}")
 
 
 def test_a_law_without_size_says_so_at_any_other_size(known_law: Path) -> None:

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from mixlaw.fit import Status
 from mixlaw.fits import FitSet
+from mixlaw.flags import Doubt
 from mixlaw.render.tables import percent, significant, table
 from mixlaw.units import shorten
 
@@ -66,7 +67,10 @@ def doubts(fits: FitSet) -> list[str]:
         for member in members:
             for flag in member.fit.flags:
                 carried[flag.name, flag.doubt.value].append(f"{target} ({flag.detail})" if flag.detail else target)
-    return [f"{name} [{meaning}]: {shorten(_merged(where), 4)}" for (name, meaning), where in carried.items()]
+    lines = {key: shorten(_merged(where), 4) for key, where in carried.items()}
+    for key in (k for k in lines if k[1] == Doubt.REDUNDANT.value):
+        lines[key] = fits.redundant()
+    return [f"{name} [{meaning}]: {where}" for (name, meaning), where in lines.items()]
 
 
 def _merged(where: Iterable[str]) -> list[str]:

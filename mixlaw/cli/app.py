@@ -16,6 +16,7 @@ from mixlaw.cli.ingest import ingest
 from mixlaw.cli.optimize_mixture import optimize_mixture
 from mixlaw.cli.predict import predict
 from mixlaw.cli.predict_cmr import predict_cmr
+from mixlaw.cli.report import report
 
 app = typer.Typer(
     name="mixlaw",
@@ -51,6 +52,7 @@ COMMANDS: dict[Callable[..., Any], str] = {
     optimize_mixture: "Choose the mixture to train with.",
     predict_cmr: "Find the largest safe domain share.",
     allocate_budget: "Plan which proxy runs to buy.",
+    report: "Write all of it as one HTML page.",
     export: "Write a mixture as a trainer's config.",
 }
 """The commands in the order of work, and their line in the list."""

@@ -196,4 +196,4 @@ def _write_front(fits: FitSet, choice: Choice, terms: tuple[str, str], path: Pat
         name: (float(choice.surface.term(a, m[None])[0]), float(choice.surface.term(b, m[None])[0]))
         for name, m in mixtures.items()
     }
-    out.write_plot(draw(front, marks), path.with_suffix(".png"))
+    out.write_plot(draw(front, marks, units=fits.units), path.with_suffix(".png"))

@@ -11,6 +11,7 @@ from mixlaw.cmr import Report
 from mixlaw.cmr.result import Answer, SizeReport
 from mixlaw.render.pictures import canvas
 from mixlaw.render.pictures.canvas import style
+from mixlaw.units import human
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,21 +27,31 @@ def draw(report: Report) -> Figure:
 
     ``report`` needs its curves (``CmrOptions.curves``).
     """
-    names, rows = report.names, len(report.sizes)
+    rows = len(report.sizes)
     figure = canvas.figure(12, 0.9 + 3.2 * rows)
     axes = figure.subplots(rows, 3, squeeze=False)
     for line, size in zip(axes, report.sizes, strict=True):
         _general(line[0], size, report)
         _domain(line[1], size, report)
         _turning(line[2], size, report)
-    canvas.say(figure, f"How much {names.domain} is safe at a token budget")
+    canvas.say(figure, _statement(report))
     return figure
+
+
+def _statement(report: Report) -> str:
+    """The answers at the largest budget, by size."""
+    last = max((a.tokens for size in report.sizes for a in size.answers), default=0.0)
+    found = [(s.data.label, a.share) for s in report.sizes for a in s.answers if a.tokens == last and a.answered]
+    if not found:
+        return f"How much {report.names.domain} is safe at a token budget: no answer"
+    listed = ", ".join(f"{100 * share:.1f}% ({label})" for label, share in found)
+    return f"Safe share of {report.names.domain} at {human(last)} tokens: {listed}"
 
 
 def _colours(count: int) -> list[Any]:
     from matplotlib import colormaps
 
-    return [colormaps["viridis"](v) for v in np.linspace(0.0, 0.85, max(count, 1))]
+    return [colormaps["viridis"](v) for v in np.linspace(0.3, 0.85, max(count, 1))]
 
 
 def _general(axes: Axes, size: SizeReport, report: Report) -> None:
@@ -114,7 +125,7 @@ def _answer(axes: Axes, answer: Answer) -> None:
     error = None if math.isnan(answer.low) else [[middle - 100 * answer.low], [100 * answer.high - middle]]
     axes.errorbar([answer.tokens], [middle], yerr=error, fmt="s", color=canvas.PALETTE[1], markersize=5, capsize=4)
     label = f"{middle:.1f}%" + (" (tolerance)" if answer.binding == "tolerance" else "")
-    axes.annotate(label, (answer.tokens, middle), xytext=(6, -10), textcoords="offset points")
+    axes.annotate(label, (answer.tokens, middle), xytext=(6, -10 if middle > 8 else 6), textcoords="offset points")
 
 
 def _tokens_axis(axes: Axes, label: str) -> None:

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 
 _FONT = re.compile(r"^(?:(?P<weight>\d+) )?(?P<size>[\d.]+)px .*$")
+_DECIMAL = re.compile(r"-?\d+\.\d{3,}")
 _URL = re.compile(r"url\(#([^)]+)\)")
 
 
@@ -53,12 +54,16 @@ def _references(root: ElementTree.Element) -> set[str]:
 
 
 def _rename(element: ElementTree.Element) -> None:
-    """Take the namespaces off, which HTML does not have."""
+    """Take off the namespaces, which HTML does not have, and digits that nobody sees."""
     element.tag = element.tag.rpartition("}")[2]
     for name in [n for n in element.attrib if n.startswith("{")]:
         element.attrib[name.rpartition("}")[2]] = element.attrib.pop(name)
     element.text = element.text if element.text and element.text.strip() else None
     element.tail = None
+    if "d" in element.attrib:  # a hundredth of a point is not to be seen
+        element.attrib["d"] = _DECIMAL.sub(
+            lambda found: f"{float(found[0]):.2f}", " ".join(element.attrib["d"].split())
+        )
 
 
 def _restyle(element: ElementTree.Element, colours: Mapping[str, str], paper: str) -> None:

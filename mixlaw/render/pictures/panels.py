@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -16,6 +16,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 T = TypeVar("T")
+MARKS: dict[str, dict[str, Any]] = {
+    "proposal": {"marker": "*", "color": canvas.PALETTE[1], "markersize": 13},
+    "best_observed": {"marker": "s", "color": canvas.PALETTE[3], "markersize": 7},
+    "natural": {"marker": "^", "color": canvas.PALETTE[4], "markersize": 8},
+    "uniform": {"marker": "D", "color": canvas.PALETTE[2], "markersize": 6.5},
+    "incumbent": {"marker": "P", "color": canvas.PALETTE[0], "markersize": 8},
+}
+"""Looks of mixtures that have names, the topmost first."""
+EDGE: dict[str, Any] = {"markeredgecolor": canvas.PAPER, "markeredgewidth": 0.9}
+"""The light edge of a mark."""
 _COLUMNS = {1: 1, 2: 2, 3: 3, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4, 9: 3}
 
 

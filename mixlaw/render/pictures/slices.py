@@ -18,7 +18,7 @@ from mixlaw.optimize import Choice
 from mixlaw.optimize.region import EXACT
 from mixlaw.render.pictures import canvas
 from mixlaw.render.pictures.canvas import style
-from mixlaw.render.pictures.panels import panels, unit_of
+from mixlaw.render.pictures.panels import EDGE, MARKS, panels, unit_of
 from mixlaw.render.pictures.response import toward
 from mixlaw.units import human
 
@@ -34,14 +34,6 @@ LARGE = 0.05
 """Share in a proposal from which a domain is drawn before those that are not in it."""
 _LEVELS = 9
 _FILL = "YlGnBu"
-_MARKS: dict[str, dict[str, Any]] = {
-    "proposal": {"marker": "*", "color": canvas.PALETTE[1], "markersize": 13},
-    "best_observed": {"marker": "s", "color": canvas.PALETTE[3], "markersize": 7},
-    "natural": {"marker": "^", "color": canvas.PALETTE[4], "markersize": 8},
-    "uniform": {"marker": "D", "color": canvas.PALETTE[2], "markersize": 6.5},
-    "incumbent": {"marker": "P", "color": canvas.PALETTE[0], "markersize": 8},
-}
-_EDGE: dict[str, Any] = {"markeredgecolor": canvas.PAPER, "markeredgewidth": 0.9}
 _RUN: dict[str, Any] = {"marker": ".", "color": "#3a3d42", "markersize": 4, "markeredgewidth": 0.0}
 _NOISE: dict[str, Any] = {"color": canvas.PALETTE[1], "linewidth": 1.8}
 
@@ -187,7 +179,7 @@ def _panel(axes: Axes, choice: Choice, one: Slice, levels: Floats, *, ternary: b
     axes.plot(*runs, linestyle="none", label="runs", zorder=5, **_RUN)
     for name, share in reversed(_marked(choice).items()):
         at = place(*share[list(one.pair)])
-        axes.plot([at[0]], [at[1]], linestyle="none", label=name, zorder=6, clip_on=False, **_MARKS[name], **_EDGE)
+        axes.plot([at[0]], [at[1]], linestyle="none", label=name, zorder=6, clip_on=False, **MARKS[name], **EDGE)
     if ternary:
         _frame(axes, [canvas.short(name, 18) for name in choice.fits.domains])
     else:
@@ -251,10 +243,10 @@ def _curve(choice: Choice) -> Figure:
         axes.fill_between(at, low, high, where=outside.tolist(), color=canvas.MUTED, alpha=0.18, linewidth=0, zorder=0)
     axes.set_ylim(low, high)
     axes.plot(choice.fits.seen.mixtures[:, 0], np.full(len(choice.fits.seen.runs), low), linestyle="none",
-              label="runs", clip_on=False, **{**_RUN, "markersize": 7})  # fmt: skip
+              label="runs", clip_on=False, **{**_RUN, "markersize": 7, "color": canvas.INK})  # fmt: skip
     for name, share in reversed(_marked(choice).items()):
         height = sign(choice) * float(choice.surface.value(share[None])[0])
-        axes.plot(share[0], height, linestyle="none", label=name, zorder=6, **_MARKS[name], **_EDGE)
+        axes.plot(share[0], height, linestyle="none", label=name, zorder=6, **MARKS[name], **EDGE)
     axes.set_xlabel(
         f"{canvas.short(choice.fits.domains[0])} share (the rest is {canvas.short(choice.fits.domains[1])})"
     )
@@ -264,7 +256,7 @@ def _curve(choice: Choice) -> Figure:
 
 
 def _marked(choice: Choice) -> dict[str, Floats]:
-    return {name: {"proposal": choice.proposal, **choice.baselines}[name] for name in _MARKS
+    return {name: {"proposal": choice.proposal, **choice.baselines}[name] for name in MARKS
             if name == "proposal" or name in choice.baselines}  # fmt: skip
 
 
@@ -272,9 +264,9 @@ def _entries(choice: Choice) -> list[canvas.Entry]:
     entries: list[canvas.Entry] = []
     for name in _marked(choice):
         value = sign(choice) * float(choice.surface.value(_marked(choice)[name][None])[0])
-        entries.append((f"{name.replace('_', ' ')} {value:.4f}", {**_MARKS[name], **_EDGE}))
+        entries.append((f"{name.replace('_', ' ')} {value:.4f}", {**MARKS[name], **EDGE}))
     noise = ("within the noise of one run", {**_NOISE, "linestyle": "-"})
-    return [*entries, ("runs", {**_RUN, "markersize": 7}), noise]
+    return [*entries, ("runs", {**_RUN, "markersize": 7, "color": canvas.MUTED}), noise]
 
 
 def _objective(choice: Choice) -> str:

@@ -17,7 +17,6 @@ def test_the_front_and_the_marks_stand_where_their_values_are() -> None:
     (axes,) = draw(front, {"proposal": (1.4, 2.2), "best_observed": (1.6, 2.1)}).axes
     line, *marks = axes.lines
     assert np.array_equal(line.get_xydata(), values)
-    assert [tuple(m.get_xydata()[0]) for m in marks] == [(1.4, 2.2), (1.6, 2.1)]
-    assert [m.get_label() for m in marks] == ["proposal", "best observed"]
+    assert [(m.get_label(), *m.get_xydata()[0]) for m in marks] == [("best observed", 1.6, 2.1), ("proposal", 1.4, 2.2)]
     assert len({m.get_marker() for m in marks} | {m.get_color() for m in marks}) == 4
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("web, predicted loss", "mmlu, accuracy")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("predicted web loss, nats/token", "predicted mmlu accuracy")

@@ -54,13 +54,12 @@ def fit_table(
     """
     request = request or Request()
     report = progress or (lambda done: None)
+    _insist_on_mixtures(table, request.laws)
     if request.shrink is None and table.domains:
         law = DEFAULT_LAW if request.laws == (AUTO,) else request.laws[0]
         options, evidence = settle(table, law, request.options, executor=executor)
     else:
         options, evidence = replace(request.options, shrink=request.shrink or 0.0), {}
-    if not table.domains:
-        raise InputError("mixture columns (mix/<domain>)", "a table without any", hint="See mixlaw ingest --help.")
     if request.laws == (AUTO,):
         choice = choose(table, options, executor=executor, progress=lambda done: report(0.4 * done))
         weights, evidence = choice.weights, {**evidence, **choice.as_evidence()}
@@ -81,6 +80,18 @@ def fit_table(
     fits = calibrate(fits, table, weights, executor=executor)
     report(1.0)
     return fits
+
+
+def _insist_on_mixtures(table: RunTable, laws: tuple[str, ...]) -> None:
+    """Refuse a table without mixtures for laws that have the mixture in them.
+
+    Raises:
+        InputError: naming the law.
+    """
+    wanting = [name for name in laws if name == AUTO or "mix" in named(name).needs]
+    if wanting and not table.domains:
+        hint = "See mixlaw ingest --help; --law chinchilla fits without mixtures."
+        raise InputError(f"mixture columns (mix/<domain>) for --law {wanting[0]}", "a table without any", hint=hint)
 
 
 def _fit_named(name: str, dataset: Dataset, options: FitOptions) -> tuple[Fit, ...]:

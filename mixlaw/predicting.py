@@ -65,19 +65,19 @@ def _fitted(fits: FitSet, table: RunTable, inputs: Inputs) -> NDArray[np.bool_]:
     """Rows whose run the fit has seen, by name, mixture and size, shape (n,)."""
     place = {name: index for index, name in enumerate(fits.seen.runs)}
     found = np.array([place.get(str(run), -1) for run in table.frame["run"]], dtype=np.intp)
-    same = np.abs(inputs.shares - fits.seen.mixtures[found]).max(axis=1) < 1e-6
+    same = np.abs(inputs.shares - fits.seen.mixtures[found]).max(axis=1, initial=0.0) < 1e-6
     sized = np.isclose(inputs.params, fits.seen.params[found], rtol=1e-3, equal_nan=True)
     return np.asarray((found >= 0) & same & sized)
 
 
 def insist_on_domains(table: RunTable, domains: Sequence[str]) -> None:
-    """Refuse a table with domains that the fit does not know.
+    """Refuse a table with domains that the fit does not know; one of runs without mixtures takes any.
 
     Raises:
         InputError: naming them.
     """
     unknown = set(table.domains) - set(domains)
-    if unknown:
+    if unknown and domains:
         raise InputError(f"domains among {', '.join(domains)}", ", ".join(sorted(unknown)))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixlaw.check.holdout import Split, last_rows
+from mixlaw.errors import InputError
 from mixlaw.mixture import Mixture
 from mixlaw.runs import RunTable
 
@@ -32,7 +33,13 @@ class Baseline:
 
 
 def baselines(table: RunTable, parts: list[Split], natural: Mixture | None) -> list[Baseline]:
-    """Nearest run, best observed, uniform and natural mixture, on the held-out parts of a table."""
+    """Nearest run, best observed, uniform and natural mixture, on the held-out parts of a table.
+
+    Raises:
+        InputError: for a table without mixtures.
+    """
+    if not table.domains:
+        raise InputError("mixture columns (mix/<domain>) to compare by", "a table without any")
     shape = (len(table.targets), len(table))
     found = {name: np.full(shape, np.nan) for name in ("nearest run", "best observed", "uniform", "natural")}
     uniform = np.full(len(table.domains), 1 / len(table.domains))

@@ -32,6 +32,7 @@ def predict(
     from mixlaw.cli.choices import mixture_of
     from mixlaw.cli.opening import insist_on_one_stdout, insist_on_output, open_fits
     from mixlaw.cli.output import check_plot
+    from mixlaw.errors import InputError
     from mixlaw.logs import read_runs
     from mixlaw.predicting import insist_on_domains
     from mixlaw.units import parse_positive
@@ -50,6 +51,8 @@ def predict(
         return
 
     def check(found: FitSet | RunTable) -> None:
+        if chosen is not None and not found.domains:
+            raise InputError("no --mixture for a fit of runs without mixtures", repr(mixture))
         if chosen is not None:
             chosen.vector(found.domains)
 
@@ -86,6 +89,8 @@ def _predict_one(
 ) -> None:
     from dataclasses import asdict
 
+    import numpy as np
+
     from mixlaw.benchmark import curves, predict_accuracies
     from mixlaw.cli import output as out
     from mixlaw.files import to_json
@@ -93,8 +98,8 @@ def _predict_one(
     from mixlaw.render import predict as render
     from mixlaw.render.benchmark import accuracy_table
 
-    chosen = mixture or Mixture.uniform(fits.domains)
-    shares = chosen.vector(fits.domains)
+    chosen = mixture or (Mixture.uniform(fits.domains) if fits.domains else None)
+    shares = chosen.vector(fits.domains) if chosen else np.zeros(0)
     predictions = fits.predict(fits.inputs(shares[None], size, length))
     flags = fits.flags_at(shares, size, length)
     accuracies = predict_accuracies(fits, fits.inputs(shares[None], size, length))
@@ -103,7 +108,8 @@ def _predict_one(
             t: {"value": float(p.value[0]), "low": float(p.low[0]), "high": float(p.high[0])}
             for t, p in predictions.items()
         }
-        content = {"mixture": dict(chosen.shares), "params": size, "tokens": length, "predicted": predicted}
+        mixed = dict(chosen.shares) if chosen else {}
+        content = {"mixture": mixed, "params": size, "tokens": length, "predicted": predicted}
         if fits.benchmarks:
             content["benchmarks"] = {task: asdict(found) for task, found in accuracies.items()}
         text = to_json({**content, "flags": [f.name for f in flags]})
@@ -118,7 +124,8 @@ def _predict_one(
     if plot is not None:
         from mixlaw.render.pictures.predicted import draw_intervals, in_words
 
-        out.write_plot(draw_intervals(predictions, fits.units, in_words(chosen, size, length)), plot)
+        words = in_words(chosen, size, length) if chosen else ""
+        out.write_plot(draw_intervals(predictions, fits.units, words), plot)
     out.remarks(f"flag {flag}" for flag in flags)
 
 

@@ -88,6 +88,9 @@ class Request:
             InputError: naming what the data lack.
             InfeasibleError: naming bounds that collide.
         """
+        if not domains:
+            hint = "Add mix/<domain> columns to the run table and fit again."
+            raise InputError("a fit of runs with mixtures", "one without any mixture", hint=hint)
         self.objective.over(targets, tasks)
         baselines = self.baselines(domains)
         for limit in self.objective.limits:

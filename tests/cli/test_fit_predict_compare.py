@@ -112,6 +112,45 @@ def test_a_row_or_mixture_with_another_domain_is_found_before_fitting(
     assert "no such file" in capsys.readouterr().err
 
 
+def test_runs_without_mixtures_are_fitted_by_laws_without_them(
+    known_law: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.read_csv(known_law)
+    runs, fit = tmp_path / "runs.csv", tmp_path / "fit.json"
+    frame[[c for c in frame if not c.startswith("mix/")]].to_csv(runs, index=False)
+    words = ["--starts", "3", "-o", str(fit)]
+    assert main(["fit", str(runs), "--law", "chinchilla", "--bootstrap", "4", *words]) == 0
+    capsys.readouterr()
+    assert main(["predict", str(fit), "--params", "1B", "--tokens", "20B", "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    assert plain["mixture"] == {}
+    assert main(["fit", str(known_law), "--law", "chinchilla", *words]) == 0
+    capsys.readouterr()
+    assert main(["predict", str(fit), "--params", "1B", "--tokens", "20B", "--json"]) == 0
+    with_mixtures = json.loads(capsys.readouterr().out)["predicted"]
+    for target, found in plain["predicted"].items():
+        assert found["value"] == pytest.approx(with_mixtures[target]["value"], rel=1e-6)
+
+
+def test_what_needs_mixtures_says_so(known_law: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pd.read_csv(known_law)
+    runs, fit = tmp_path / "runs.csv", tmp_path / "fit.json"
+    frame[[c for c in frame if not c.startswith("mix/")]].to_csv(runs, index=False)
+    for law in ("auto", "capacity", "chinchilla,linear"):
+        assert main(["fit", str(runs), "--law", law]) == 3
+        assert "--law chinchilla fits without mixtures" in capsys.readouterr().err
+    assert main(["compare", str(runs), "--law", "chinchilla", "--starts", "2"]) == 3
+    assert "mixture columns (mix/<domain>) to compare by" in capsys.readouterr().err
+    assert main(["fit", str(runs), "--law", "chinchilla", "--starts", "2", "-o", str(fit)]) == 0
+    scale = ["--params", "1B", "--tokens", "20B"]
+    assert main(["optimize-mixture", str(fit), *scale]) == 3
+    assert "a fit of runs with mixtures" in capsys.readouterr().err
+    assert main(["predict", str(fit), *scale, "--mixture", "web=1"]) == 3
+    assert "Got 'web=1'" in capsys.readouterr().err
+    assert main(["predict", str(fit), "--at", str(known_law)]) == 0
+    assert capsys.readouterr().out.startswith("run,")
+
+
 def test_the_same_seed_writes_the_same_bytes(known_law: Path, tmp_path: Path) -> None:
     files = [tmp_path / name for name in ("a.json", "b.json")]
     for file in files:

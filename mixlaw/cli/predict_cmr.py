@@ -69,14 +69,15 @@ def predict_cmr(
     )  # fmt: skip
     report = cmr.predict_cmr(sizes, names, budgets, options=options)
     written = output is not None or (export is not None and not json)
-    text = _config(report, export, domains) if written else ""
+    text = _config(report, export, domains) if written and report.answered else ""
     _show(report, json=json, aside=written and str(output or "-") == "-")
-    if written:
+    if written and report.answered:
         out.write_to(output, text)
     if plot is not None:
         from mixlaw.render.pictures.cmr import draw
 
         out.write_plot(draw(report), plot)
+    report.need_answer()
 
 
 def _options(form: str, tolerance: str, weight: str, forget: str, *, draws: int, curves: bool, seed: int) -> CmrOptions:
@@ -112,6 +113,7 @@ def _show(report: Report, *, json: bool, aside: bool) -> None:
     out.remark(render.basis_line(report))
     out.remarks(render.notes(report))
     out.remarks(f"flag {line}" for line in render.doubts(report))
+    out.remarks(render.unanswered(report))
 
 
 def _config(report: Report, export: str | None, domains: Path | None) -> str:

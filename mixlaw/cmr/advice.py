@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixlaw.cmr.data import Names
-from mixlaw.cmr.doubts import Judged
+from mixlaw.cmr.doubts import TIGHT, Judged
 from mixlaw.cmr.flags import Doubt
+from mixlaw.cmr.interval import Z90
 from mixlaw.cmr.model import SizeModel
 from mixlaw.cmr.result import Answer, NextRun
 from mixlaw.cmr.shapes import curve_gradient
@@ -20,24 +21,21 @@ from mixlaw.units import human
 
 Floats = NDArray[np.float64]
 
-Z90 = 1.6448536269514722
-"""Half-width of a 90 % interval in standard deviations."""
 _LENGTHS = (0.5, 1.0, 1.5, 2.0)
 """Candidate runs are this many times the longest run, and no longer than the budget or the longest run."""
 _CANDIDATES = 33
 _STEP = 0.01
-TIGHT = 0.01
-"""An interval narrower than this, from end to end, needs no further run."""
 
 
 def next_run(model: SizeModel, judged: Judged) -> NextRun | None:
     """The share and length of one more run that shrinks the variance of the turning share most per token.
 
     Linear theory at the surface fit: the run would add ``J' J / s^2`` of its curve, at its share's place on the
-    splines, to the posterior precision. It is as noisy and as densely read as the runs there are. None where the
-    turning test does not bind or the interval is within ``TIGHT`` already.
+    splines, to the posterior precision. It is as noisy and as densely read as the runs there are, and what the law's
+    shape adds to the interval stays. None where the turning test does not bind or the interval is within ``TIGHT``.
     """
-    if judged.binding != "turning" or not 0 < judged.raw < 1 or not judged.high - judged.low > TIGHT:
+    around = judged.interval
+    if judged.binding != "turning" or not 0 < judged.raw < 1 or not around.high - around.low > TIGHT:
         return None
     sensitivity = _sensitivity(model, judged)
     precision = model.surface.precision[0]
@@ -48,7 +46,8 @@ def next_run(model: SizeModel, judged: Judged) -> NextRun | None:
             after = _deviation(sensitivity, precision + _information(model, share, length))
             gain = math.log(before / after) / length
             if best is None or gain > best[0] * (1 + 1e-9):
-                run = NextRun(float(share), length * model.data.longest, Z90 * before, Z90 * after)
+                widths = (math.hypot(Z90 * noise, around.shape) for noise in (before, after))
+                run = NextRun(float(share), length * model.data.longest, *widths)
                 best = (gain, run)
     return best[1] if best else None
 
@@ -149,6 +148,8 @@ def _caveats(answer: Answer) -> str:
         )
     if Doubt.POOR_FIT in doubts:
         text += " The curves fit the readings poorly: look at the picture (--plot) before you rely on this."
+    if Doubt.SHAPE_MISFIT in doubts:
+        text += " The curves have another shape than the law's, and the interval is widened for that."
     if Doubt.WIDE_INTERVAL in doubts:
         text += " The interval is so wide that the runs hardly say anything: add readings or runs."
     return text

@@ -12,6 +12,7 @@ from mixlaw.cmr.data import FULL, Names
 from mixlaw.cmr.doubts import Judged, budget_flags, run_flags
 from mixlaw.cmr.flags import Doubt, Flag
 from mixlaw.cmr.forgetting import ShareAnswer, crossing_share
+from mixlaw.cmr.interval import interval
 from mixlaw.cmr.model import FORMS, SHARES, SizeModel
 from mixlaw.cmr.result import Answer, Binding, CmrOptions, Curves, ShareRow
 from mixlaw.cmr.sharelaw import fit_power, leave_one_out
@@ -54,8 +55,8 @@ def answer_at(model: SizeModel, tokens: float, options: CmrOptions, names: Names
         label=model.data.label,
         tokens=tokens,
         share=shown,
-        low=judged.low if math.isfinite(shown) else float("nan"),
-        high=judged.high if math.isfinite(shown) else float("nan"),
+        low=judged.interval.low if math.isfinite(shown) else float("nan"),
+        high=judged.interval.high if math.isfinite(shown) else float("nan"),
         binding=judged.binding if math.isfinite(shown) else "none",
         turning_share=judged.turning,
         tolerance_share=judged.tolerance,
@@ -93,10 +94,8 @@ def _clipped(share: float) -> float:
 
 def _judge(model: SizeModel, z: float, options: CmrOptions) -> Judged:
     """Both tests on the estimate and on every draw; the answer is the smaller share."""
-    raw = model.turning_share(z, options.weight, draws=True)
-    level, idle = _level_shares(model, z, options.tolerance.nats(model.data.base_general))
+    raw, level, idle, both = _both_tests(model, z, options)
     turning, highest = np.clip(raw, 0, 1), float(model.shares[-1])
-    both = np.where(idle, turning, np.minimum(turning, level))
     passing = raw[0] >= min(1.0, highest + _reach(model.shares))
     binding: Binding = "none" if passing else "turning"
     if not idle[0] and level[0] < turning[0]:
@@ -106,21 +105,29 @@ def _judge(model: SizeModel, z: float, options: CmrOptions) -> Judged:
         share = highest
     if not share > 0:
         share, binding = float("nan"), "none"
-    drawn = both[1:][np.isfinite(both[1:])]
-    low, high = np.quantile(drawn, [0.05, 0.95]) if len(drawn) > 1 else (np.nan, np.nan)
+    refitted = _both_tests(model.refitted, z, options)[3][1:] if model.refitted else None
     return Judged(
         z=z,
         share=share,
-        low=min(float(low), share) if math.isfinite(share) else float("nan"),
-        high=max(float(high), share) if math.isfinite(share) else float("nan"),
+        interval=interval(share, both[1:], refitted),
         binding=binding,
         raw=float(raw[0]),
         turning=float(turning[0]),
         tolerance=float(level[0]),
         idle=bool(idle[0]),
-        drawn=both[1:],
         split=_split(model, z, options.weight),
     )
+
+
+def _both_tests(model: SizeModel, z: float, options: CmrOptions) -> tuple[Floats, Floats, NDArray[np.bool_], Floats]:
+    """By draw: turning share as the law gives it, share within the tolerance, whether that test is idle, the smaller.
+
+    Each of shape (B,).
+    """
+    raw = model.turning_share(z, options.weight, draws=True)
+    level, idle = _level_shares(model, z, options.tolerance.nats(model.data.base_general))
+    turning = np.clip(raw, 0, 1)
+    return raw, level, idle, np.where(idle, turning, np.minimum(turning, level))
 
 
 def _reach(shares: Floats) -> float:
@@ -162,7 +169,7 @@ def _disagreement(by_form: dict[str, float], judged: Judged) -> tuple[Flag, ...]
     if len(known) < 2:
         return ()
     spread = max(known.values()) - min(known.values())
-    width = judged.high - judged.low
+    width = judged.interval.high - judged.interval.low
     if spread <= max(_POINTS, width if math.isfinite(width) else 0.0):
         return ()
     return (Flag(Doubt.FORMS_DISAGREE, ", ".join(f"{form} {share:.1%}" for form, share in known.items())),)
@@ -243,7 +250,9 @@ def sampled_curves(model: SizeModel, weight: float) -> Curves:
     law = np.full((3, len(ahead)), np.nan)
     for index, at in enumerate(ahead):
         shares = np.clip(model.turning_share(float(at), weight, draws=True), 0, 1)
-        law[0, index] = shares[0]
-        if np.isfinite(shares[1:]).sum() > 1:
-            law[1:, index] = np.nanquantile(shares[1:], [0.05, 0.95])
+        refitted = None
+        if model.refitted:
+            refitted = np.clip(model.refitted.turning_share(float(at), weight, draws=True)[1:], 0, 1)
+        around = interval(float(shares[0]), shares[1:], refitted)
+        law[:, index] = shares[0], around.low, around.high
     return Curves(model.shares, tokens, general, domain, model.data.longest * np.exp(ahead), law)

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from mixlaw.cmr.data import ENOUGH_READINGS, FULL, SizeData
 from mixlaw.cmr.flags import Doubt, Flag
-from mixlaw.cmr.model import ENOUGH_RUNS, SizeModel
+from mixlaw.cmr.interval import Interval
+from mixlaw.cmr.model import SizeModel
 from mixlaw.cmr.result import Binding
+from mixlaw.cmr.samples import ENOUGH_RUNS
 from mixlaw.units import human
 
 Floats = NDArray[np.float64]
@@ -20,6 +22,8 @@ _WARM_UP = 0.1
 _LR_WITHIN, _LR_BETWEEN = 1.2, 1.05
 _VISIBLE = 1e-5
 WIDE = 0.2
+TIGHT = 0.01
+"""An interval narrower than this, from end to end, needs no further run and no doubt about the law's shape."""
 QUIET = 1e-6
 """Noise below this many nats is rounding, and its correlation means nothing."""
 
@@ -31,27 +35,23 @@ class Judged:
     Attributes:
         z: ln(budget / longest run).
         share: the answer, NaN where no share is feasible.
-        low: 5 % quantile of the draws.
-        high: 95 % quantile.
+        interval: around it.
         binding: the test that stops the share, or "none".
         raw: turning share as the law gives it.
         turning: the same within 0 to 1.
         tolerance: largest share within the tolerance.
         idle: no tested share exceeds the tolerance.
-        drawn: answers of the draws, shape (B,).
         split: the feasible shares are not one interval.
     """
 
     z: float
     share: float
-    low: float
-    high: float
+    interval: Interval
     binding: Binding
     raw: float
     turning: float
     tolerance: float
     idle: bool
-    drawn: Floats
     split: bool
 
 
@@ -158,8 +158,12 @@ def budget_flags(model: SizeModel, judged: Judged, tokens: float) -> tuple[Flag,
         flags.append(Flag(Doubt.SHARE_EXTRAPOLATED, f"tested {model.shares[0]:.3g} to {model.shares[-1]:.3g}"))
     if not 0 <= judged.raw <= 1:
         flags.append(Flag(Doubt.CLIPPED, f"{judged.raw:.3g}"))
-    if judged.binding != "none" and judged.high - judged.low > WIDE:
-        flags.append(Flag(Doubt.WIDE_INTERVAL, f"{judged.low:.0%} to {judged.high:.0%}"))
+    around = judged.interval
+    width = around.high - around.low
+    if around.widened > 1 and width > TIGHT:
+        flags.append(Flag(Doubt.SHAPE_MISFIT, f"{around.widened:.1f} times"))
+    if judged.binding != "none" and width > WIDE:
+        flags.append(Flag(Doubt.WIDE_INTERVAL, f"{around.low:.0%} to {around.high:.0%}"))
     if judged.split:
         flags.append(Flag(Doubt.SPLIT_SET))
     return tuple(flags)

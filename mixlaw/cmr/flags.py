@@ -32,6 +32,10 @@ class Doubt(Enum):
     RUN_NOISE_UNSEEN = "fewer than 3 runs at a share: the interval covers noise of readings, not differences of runs"
     SPIKES_LEFT_OUT = "readings 8 robust standard deviations and 0.002 nats off the median of 5 neighbours are left out"
     POOR_FIT = "residuals exceed 1e-5 nats and 3 times the scatter of neighbouring readings: look at the picture first"
+    SHAPE_MISFIT = (
+        "answers with a fifth of each run left out scatter by more than noise gives in 95 % of cases (chi-squared): "
+        "the law misses the curves' shape, and the interval is widened to what they show"
+    )
     WIDE_INTERVAL = "the 90 % interval is wider than 20 points: the runs hardly constrain the answer"
     NO_NOISE = "readings scatter by less than 1e-6 nats about their curves (smoothed logs?): the interval means nothing"
     CORRELATED_READINGS = (

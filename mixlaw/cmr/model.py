@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -13,10 +13,19 @@ from numpy.typing import NDArray
 from mixlaw.cmr.data import Readings, SizeData
 from mixlaw.cmr.forgetting import Forgetting
 from mixlaw.cmr.perrun import FURTHEST_PAIR, GRID, RunCurves, fit_runs, interpolated_share, last_turn, law_share
+from mixlaw.cmr.samples import (
+    Samples,
+    drawn_curves,
+    drawn_surfaces,
+    joined,
+    joined_curves,
+    refitted_curves,
+    refitted_surfaces,
+)
 from mixlaw.cmr.shapes import UPPER, curve, slope
 from mixlaw.cmr.sharelaw import PowerFit, fit_power
 from mixlaw.cmr.splines import spline_matrix
-from mixlaw.cmr.surface import SurfaceFit, fit_surface, resampled_runs
+from mixlaw.cmr.surface import SurfaceFit, fit_surface
 
 Floats = NDArray[np.float64]
 Form = Literal["surface", "reduced", "paper"]
@@ -24,8 +33,6 @@ FORMS: tuple[Form, ...] = ("surface", "reduced", "paper")
 
 SHARES = np.linspace(0.0, 1.0, 1001)
 """Shares at which feasibility is examined, to be joined by straight lines."""
-ENOUGH_RUNS = 3
-"""Runs at every share from which runs, not readings, are resampled."""
 NEVER = UPPER[1] - 0.1
 """A turning point beyond e^5.9 times the longest run is none."""
 
@@ -74,36 +81,53 @@ class SizeModel:
         readings: of general loss.
         form: whose answer is the answer.
         surface: the smooth fit (always made: the next run is planned with it).
-        theta: its parameters and draws, shape (B, n, 3).
+        samples: it and its draws.
         runs: curves run by run of the forms ``reduced`` and ``paper``, with draws for ``form`` only.
         domain: domain curves, None where the losses are missing.
         forgetting: the D-CPT law, None where there are too few shares.
         interval: how the draws were made.
+        refitted: the same with refits that leave out a block of readings (``samples.refitted_surfaces``) in the place
+            of the draws; None without draws.
     """
 
     data: SizeData
     readings: Readings
     form: Form
     surface: SurfaceFit
-    theta: Floats
+    samples: Samples
     runs: dict[str, RunCurves]
     domain: DomainCurves | None
     forgetting: Forgetting | None
     interval: str
+    refitted: SizeModel | None = None
 
     @classmethod
     def fit(cls, data: SizeData, *, form: Form, draws: int, rng: np.random.Generator) -> SizeModel:
         """Fit everything; needs at least one curve."""
         readings = Readings.of(data)
-        forgetting = Forgetting.fit(data, rng.spawn(1)[0])  # its own stream: the same whatever form and draws
+        own, shape = rng.spawn(2)  # streams of their own: the same whatever form and draws
+        forgetting = Forgetting.fit(data, own)
         surface = fit_surface(readings)
-        theta, interval = _surface_draws(readings, surface, draws, rng)
+        samples, interval = Samples.of(surface), ""
         runs = {"reduced": fit_runs(readings, paper=False), "paper": fit_runs(readings, paper=True)}
-        if form != "surface" and draws:
-            runs[form] = _refitted(readings, runs[form], draws, rng, paper=form == "paper")
+        if form == "surface" and draws:
+            drawn, interval = drawn_surfaces(readings, surface, draws, rng)
+            samples = joined([samples, drawn])
+        elif draws:
+            again = drawn_curves(readings, runs[form], draws, rng, paper=form == "paper")
+            runs[form] = joined_curves([runs[form], again])
             interval = "parametric bootstrap of the readings, run by run"
         domain = DomainCurves.fit(Readings.of(data, domain=True)) if data.has_domain else None
-        return cls(data, readings, form, surface, theta, runs, domain, forgetting, interval if draws else "")
+        model = cls(data, readings, form, surface, samples, runs, domain, forgetting, interval)
+        return replace(model, refitted=model._without_blocks(shape)) if draws else model
+
+    def _without_blocks(self, rng: np.random.Generator) -> SizeModel:
+        if self.form == "surface":
+            again = refitted_surfaces(self.readings, self.surface, rng)
+            return replace(self, samples=joined([Samples.of(self.surface), again]))
+        once = self.runs[self.form].part(1)
+        curves = refitted_curves(self.readings, once, rng, paper=self.form == "paper")
+        return replace(self, runs={**self.runs, self.form: joined_curves([once, curves])})
 
     @property
     def shares(self) -> Floats:
@@ -144,7 +168,7 @@ class SizeModel:
 
     def gap(self, z: float, weight: float, *, draws: bool = False) -> Floats:
         """How far, in ln tokens, each tested share is from turning at z, at most 0 where it has, shape (B, n)."""
-        theta = self.theta if draws else self.theta[:1]
+        theta = self.samples.theta if draws else self.samples.theta[:1]
         gap = theta[..., 1] - z
         if self.domain is not None and math.isfinite(weight):
             pull = self.domain.slope(np.array([z]))[:, 0] / weight
@@ -174,9 +198,9 @@ class SizeModel:
             turns = self._run_turns(self.form, weight)[0]
             return np.array([_mean(turns[self.readings.knot == k]) for k in range(len(self.shares))])
         if self.domain is None or math.isinf(weight):
-            v = self.theta[0, :, 1]
+            v = self.samples.theta[0, :, 1]
             return np.where(v < NEVER, v, np.nan)
-        return last_turn(slope(self.theta[0], GRID) + self.domain.slope(GRID) / weight)
+        return last_turn(slope(self.samples.theta[0], GRID) + self.domain.slope(GRID) / weight)
 
     def _run_turns(self, form: Form, weight: float, *, draws: bool = False) -> Floats:
         slopes = (self.runs[form] if draws else self.runs[form].part(1)).slope(GRID)
@@ -191,16 +215,11 @@ class SizeModel:
     def increments(self, z: Floats, *, draws: bool = False) -> Floats:
         """General loss above the base model's at each tested share, shape (n, m), or (B, n, m) with the draws."""
         if self.form == "surface":
-            at = self.theta if draws else self.theta[:1]
-            runs = at[:, self.readings.knot]
-            rest = (self.readings.y - curve(runs, self.readings.z)) * self.readings.weight
-            level = rest.sum(axis=-1) / self.readings.weight.sum(axis=-1)
-            values = level[..., None] + curve(runs, z)
+            found = self.samples.increments(self.readings.knot, z)
         else:
-            values = self.runs[self.form].value(z)
-        mean = self._belongs / self._belongs.sum(axis=1, keepdims=True)
-        joined = np.einsum("kr,brm->bkm", mean, values)
-        return np.asarray(joined if draws else joined[0])
+            mean = self._belongs / self._belongs.sum(axis=1, keepdims=True)
+            found = np.einsum("kr,brm->bkm", mean, self.runs[self.form].value(z))
+        return np.asarray(found if draws else found[0])
 
     @cached_property
     def _belongs(self) -> Floats:
@@ -232,26 +251,3 @@ def last_feasible(gap: Floats, shares: Floats) -> Floats:
     part = np.where(there > here, -here / np.where(there > here, there - here, 1.0), 0.0)
     found = SHARES[left] + np.clip(part, 0, 1) * (SHARES[1] - SHARES[0])
     return np.where(last < 0, 0.0, np.where(last >= len(SHARES) - 1, 1.0, found))
-
-
-def _surface_draws(readings: Readings, surface: SurfaceFit, draws: int, rng: np.random.Generator) -> tuple[Floats, str]:
-    """The estimate and draws, shape (1 + draws, n, 3), and how they were made."""
-    if not draws:
-        return surface.theta, ""
-    runs = np.bincount(readings.knot, minlength=len(readings.shares))
-    if runs.min() < ENOUGH_RUNS:
-        drawn = surface.draws(rng, draws)[:, 0]
-        return np.concatenate([surface.theta, drawn]), "draws from the posterior of the surface (noise of readings)"
-    refits = fit_surface(readings, multiplicity=resampled_runs(readings, rng, draws))
-    return np.concatenate([surface.theta, refits.theta]), "bootstrap over runs within each share"
-
-
-def _refitted(readings: Readings, curves: RunCurves, draws: int, rng: np.random.Generator, *, paper: bool) -> RunCurves:
-    """The curves, then curves refitted to them plus noise like their residuals' (AR(1) where those correlate)."""
-    noise = rng.standard_normal((draws, *readings.y.shape))
-    rho = float(np.clip(curves.correlation[0], 0, 0.95)) if curves.correlation[0] > 0.2 else 0.0
-    for column in range(1, noise.shape[-1] if rho else 1):
-        noise[..., column] = rho * noise[..., column - 1] + math.sqrt(1 - rho**2) * noise[..., column]
-    fitted = curves.value(readings.z)[0]
-    again = fit_runs(readings, paper=paper, y=(fitted + curves.noise[0] * noise) * readings.weight)
-    return RunCurves(*(np.concatenate([getattr(c, f.name) for c in (curves, again)]) for f in fields(RunCurves)))

@@ -17,7 +17,7 @@ runs, fits to runs resampled within shares.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ class SurfaceFit:
         noise: standard deviation of a reading, inflated for correlation, shape (B,).
         tau: prior standard deviations of the three functions, shape (B, 3).
         correlation: of neighbouring residuals, shape (B,).
+        inflation: of the variance of the noise for that correlation, shape (B,).
     """
 
     theta: Floats
@@ -59,7 +60,13 @@ class SurfaceFit:
     precision: Floats
     noise: Floats
     tau: Floats
-    correlation: Floats = field(default_factory=lambda: np.zeros(0))
+    correlation: Floats
+    inflation: Floats
+
+    @property
+    def white(self) -> Floats:
+        """Standard deviation of a reading itself, shape (B,)."""
+        return np.asarray(self.noise / np.sqrt(self.inflation))
 
     def draws(self, rng: np.random.Generator, count: int) -> Floats:
         """Draws of theta from the posterior of each fit, shape (count, B, n, 3)."""
@@ -105,6 +112,22 @@ def fit_surface(readings: Readings, *, y: Floats | None = None, multiplicity: Fl
     if np.all(inflation == 1):
         return fit
     return replace(_empirical_bayes(problem, fit.theta, inflation), correlation=fit.correlation)
+
+
+def refit_surface(readings: Readings, fit: SurfaceFit, *, y: Floats) -> SurfaceFit:
+    """Fits to B data sets on (part of) the design of one fit, whose smoothness and noise they keep.
+
+    Args:
+        readings: the design; ``weight`` may leave readings out.
+        fit: one fit.
+        y: increments, shape (B, R, m).
+    """
+    batch = len(y)
+    problem = _Problem(readings, y, np.ones(y.shape[:2]))
+    same = replace(fit, **{f.name: np.repeat(getattr(fit, f.name), batch, axis=0) for f in fields(fit)})
+    theta, precision = _minimise(problem, same.theta, problem.penalty(same.tau), same.noise**2, _FIRST_STEPS)
+    level = problem.mean(problem.raw - curve(theta[:, readings.knot], readings.z))
+    return replace(same, theta=theta, precision=precision, level=level)
 
 
 def _notable(readings: Readings) -> float:
@@ -248,7 +271,8 @@ def _empirical_bayes(problem: _Problem, theta: Floats, inflation: Floats) -> Sur
         if moved < _SETTLED:
             break
     level = problem.mean(problem.raw - curve(theta[:, problem.readings.knot], problem.readings.z))
-    return SurfaceFit(theta, level, precision, np.sqrt(variance), tau, neighbour_correlation(residual, problem.weight))
+    correlation = neighbour_correlation(residual, problem.weight)
+    return SurfaceFit(theta, level, precision, np.sqrt(variance), tau, correlation, inflation)
 
 
 def _variance(squares: Floats, free: Floats) -> Floats:

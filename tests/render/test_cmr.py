@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-import pytest
 from rich.console import Console
 
 from mixlaw.cmr import Answer, CmrOptions, Names, Report, SizeData, SizeReport
@@ -78,6 +77,26 @@ def test_tables_and_recommendations_are_the_golden_text(checkout: Path) -> None:
     if os.environ.get("MIXLAW_GOLDEN"):
         golden.write_text(shown, encoding="utf-8")
     assert shown == golden.read_text(encoding="utf-8")
+
+
+def test_shares_beyond_those_tested_are_bounds() -> None:
+    good = answer()  # tested 25 to 50 %
+    shown = {s: render.bounded(s, good) for s in (0.0, 0.2499, 0.25, 0.4, 0.5, 0.51, 1.0)}
+    assert shown == {0.0: "≤ 25.0%", 0.2499: "≤ 25.0%", 0.25: "25.0%", 0.4: "40.0%", 0.5: "50.0%", 0.51: "≥ 50.0%",
+                     1.0: "≥ 50.0%"}  # fmt: skip
+    assert render.bounded(NAN, good) == "-"
+    far = answer(by_weight={100.0: 0.62, INF: 0.2977}, by_form={"surface": 0.2977, "reduced": 0.11, "paper": NAN})
+    size = SizeReport(SizeData(4.6e8, runs(), 2.86, 2.0), (), 2e-4, "draws", (far,))
+    row = text([render.sensitivity_table(Report(Names("general", "finance"), CmrOptions(), (size,), ""))]).split()
+    assert " ".join(row).endswith("460M 20B ≥ 50.0% 29.8% ≤ 25.0% - 29.9%")
+
+
+def test_budgets_without_an_answer_are_named_where_others_have_one() -> None:
+    assert render.unanswered(report()) == ["no answer for the model at 60B: see its recommendation"]
+    first, second = report().sizes
+    names = Names("general", "finance")
+    assert render.unanswered(Report(names, CmrOptions(), (first,), "")) == []
+    assert render.unanswered(Report(names, CmrOptions(), (second,), "")) == []  # then the command fails
 
 
 def test_flags_are_listed_once_with_where_they_hold() -> None:

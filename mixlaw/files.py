@@ -69,6 +69,14 @@ _Dumper.add_representer(float, _represent_float)
 _Dumper.add_representer(Decimal, _represent_decimal)
 
 
+def is_file(text: str) -> bool:
+    """Whether text that people typed names a file; text too long for a name (a mixture of many domains) does not."""
+    try:
+        return Path(text).is_file()
+    except OSError:
+        return False
+
+
 def read_text(path: Path) -> str:
     """Read UTF-8 text (with or without a byte-order mark) from a file, or from stdin for ``-``.
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixlaw.errors import InputError
-from mixlaw.files import read_mapping
+from mixlaw.files import is_file, read_mapping
 from mixlaw.units import parse_number, parse_positive
 
 SUM_TOLERANCE = 0.005
@@ -89,7 +89,7 @@ class Mixture:
     @classmethod
     def parse(cls, text: str) -> Mixture:
         """Read ``web=0.6,code=0.4`` or the path of a mixture file."""
-        if "=" not in text or Path(text).is_file():
+        if "=" not in text or is_file(text):
             return Recipe.load(Path(text)).mixture
         pairs = (part.rpartition("=") for part in text.split(",") if part.strip())
         return cls.from_mapping({name.strip(): value for name, _, value in pairs}, where=f"mixture {text!r}")

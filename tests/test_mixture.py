@@ -115,3 +115,9 @@ def test_constraints_check_bounds_and_members():
         Constraints(("a", "b"), np.zeros(2), np.array([1, 1.5]))
     with pytest.raises(InputError, match="c"):
         Constraints(("a", "b"), np.zeros(2), np.ones(2), (Group("g", ("c",)),))
+
+
+def test_a_mixture_of_many_domains_is_longer_than_any_file_name() -> None:
+    names = [f"a_long_name_of_a_domain_{i}" for i in range(20)]
+    mixture = Mixture.parse(",".join(f"{name}=0.05" for name in names))
+    assert list(mixture.shares) == names

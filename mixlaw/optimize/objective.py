@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mixlaw.errors import InputError, UsageError
-from mixlaw.files import read_mapping
+from mixlaw.files import is_file, read_mapping
 from mixlaw.units import parse_number
 
 
@@ -101,7 +101,7 @@ class Objective:
         more = tuple(Limit.parse(limit) for limit in limits)
         if not text:
             return cls({}, more)
-        if "=" not in text or Path(text).is_file():
+        if "=" not in text or is_file(text):
             return cls.load(Path(text), more)
         pairs = [part.rpartition("=") for part in text.split(",") if part.strip()]
         return cls.from_mapping({name.strip(): value for name, _, value in pairs}, more, "--objective")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -11,6 +12,10 @@ import pandas as pd
 import pytest
 
 from mixlaw.cli import main
+from mixlaw.cli.choices import fit_options
+from mixlaw.cli.fit import fit as fit_command
+from mixlaw.cli.opening import open_fits_and_runs
+from mixlaw.fit import FitOptions
 
 SCALE = ["--params", "1B", "--tokens", "20B"]
 
@@ -72,6 +77,14 @@ def test_a_run_table_is_fitted_and_compared(runs: Path, tmp_path: Path, capsys: 
     assert f"<pre><code>mixlaw fit {runs}</code></pre>" in page
     for law in ("joint", "additive", "chinchilla"):
         assert f'<span class="name">{law}</span>' in page or f'<span class="name"><strong>{law}</strong></span>' in page
+
+
+def test_the_command_shown_for_a_fit_made_here_is_the_same_fit() -> None:
+    named = {name: option.default for name, option in inspect.signature(fit_command).parameters.items()}
+    words = {name: named[name] for name in inspect.signature(fit_options).parameters}
+    assert fit_options(**{**words, "exclude": []}) == FitOptions()
+    assert (named["law"], named["bootstrap"], named["shrink"]) == ("auto", 0, None)
+    assert inspect.signature(open_fits_and_runs).parameters["law"].default == "auto"
 
 
 def test_json_holds_what_the_page_says(fit: Path, runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

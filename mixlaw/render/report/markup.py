@@ -79,7 +79,8 @@ def table(
     others = [c for c in columns if c not in names]
     width = max(1, MOST_COLUMNS - len(names))
     parts = [others[i : i + width] for i in range(0, len(others), width)] or [[]]
-    boxes = [box(_table([*names, *part], skip), said) for part in parts]
+    labels = [said] if len(parts) == 1 else [f"{said}, part {number}" for number in range(1, len(parts) + 1)]
+    boxes = [box(_table([*names, *part], skip), label) for part, label in zip(parts, labels, strict=True)]
     kind = "table" if source.row_count > SHORT else "table whole"
     return element("figure", element("figcaption", said), *boxes, class_=kind)
 
@@ -90,7 +91,9 @@ def box(content: object, label: str) -> Markup:
 
 
 def _table(columns: Sequence[Column], skip: int) -> Markup:
-    heading = element("tr", *(element("th", _plain(c.header), scope="col", class_=_side(c)) for c in columns))
+    heading = element(
+        "tr", *(element("th", breakable(_plain(c.header)), scope="col", class_=_side(c)) for c in columns)
+    )
     cells = [list(column.cells)[skip:] for column in columns]
     count = len(cells[0]) if cells else 0
     body = [_row(columns, cells, index, count) for index in range(count)]

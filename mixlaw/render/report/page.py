@@ -34,7 +34,7 @@ def title(report: Report) -> str:
     scale = report.choice.request.scale
     words = ((scale.params, "parameters"), (scale.tokens, "tokens"))
     parts = [f"{human(value)} {word}" for value, word in words if value is not None]
-    return f"Data mixture for {' on '.join(parts) or 'the scale of the data'}"
+    return f"Data mixture for {' on '.join(parts)}" if parts else "Data mixture at the scale of the data"
 
 
 def basis(report: Report) -> str:

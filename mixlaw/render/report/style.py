@@ -64,6 +64,7 @@ td.number { white-space: nowrap; }
   .name { max-width: 9.5rem; }
   th, td { padding-right: 0.5rem; }
   .answers tbody th { background: var(--soft); }
+  .answers table { font-size: 0.8125rem; }
 }
 dt { font-weight: 600; margin-top: 0.75rem; }
 dd { margin: 0.1rem 0 0.1rem 1.2rem; max-width: 52rem; }

@@ -22,7 +22,8 @@ SHOWN = 12
 """Domains drawn at the top; the rest is in the table below."""
 REACHING = (
     Doubt.EXTRAPOLATES_SIZE, Doubt.EXTRAPOLATES_TOKENS, Doubt.EXTRAPOLATES_MIXTURE, Doubt.FAR_FROM_RUNS,
-    Doubt.REPEATS_MORE, Doubt.SIZE_NOT_IN_LAW, Doubt.TOKENS_NOT_IN_LAW, Doubt.SEARCH_UNFINISHED,
+    Doubt.BASELINE_EXTRAPOLATES, Doubt.REPEATS_MORE, Doubt.SIZE_NOT_IN_LAW, Doubt.TOKENS_NOT_IN_LAW,
+    Doubt.SEARCH_UNFINISHED,
 )  # fmt: skip
 """Doubts that come from what is asked and not from the fits."""
 NULL = "chinchilla"
@@ -69,7 +70,7 @@ def advice(choice: Choice) -> str:
         return f"Train with this mixture: it beats {_and(beaten)}." if beaten else "Train with this mixture."
     text = f"A tie: this mixture cannot be told from {_and(ties)}" if ties else "This is the best mixture allowed"
     text += f"; it beats {_and(beaten)}." if beaten else "."
-    return text + (f" {_and(ahead).capitalize()}: better, but held back by limits or penalties." if ahead else "")
+    return text + (f" Better, but held back by limits: {_and(ahead)}." if ahead else "")
 
 
 def _and(names: list[str]) -> str:
@@ -157,19 +158,17 @@ def _certainty(report: Report) -> Iterator[str]:
     if report.comparison is not None:
         yield from _against(report, report.comparison)
     calibration = fits.evidence.get("calibration")
-    bootstrap = all(len(m.fit.draws) for members in fits.members.values() for m in members)
     if isinstance(calibration, dict) and calibration["losses"]:
         yield (
             f"90 % intervals covered {percent(calibration['achieved'], 0)} of {calibration['losses']} held-out losses "
             f"and are widened by {calibration['widened_by']:.2f}"
         )
     else:
-        origin = "a bootstrap, not calibrated" if bootstrap else "parameter covariances alone"
+        origin = "a bootstrap, not calibrated" if fits.bootstrapped else "parameter covariances alone"
         yield f"90 % intervals come from {origin}; mixlaw fit --bootstrap 100 calibrates them"
     weights = law_weights(fits)
-    yield f"{len(weights)} law{'s' if len(weights) > 1 else ''}: " + shorten(
-        [f"{name} {weights[name]:.2f}" for name in report.laws], 3
-    )
+    listed = shorten([f"{name} {weights[name]:.2f}" for name in report.laws], 3)
+    yield f"{len(weights)} laws by weight: {listed}" if len(weights) > 1 else f"One law: {report.laws[0]}"
     seen = fits.seen
     yield _runs(len(seen.runs)) + _extent(seen.params, " parameters") + _extent(seen.tokens, " tokens")
     yield f"One run scatters by {significant(report.choice.noise, 2)} in the objective (from residuals)"
@@ -191,6 +190,8 @@ def _against(report: Report, found: Comparison) -> Iterator[str]:
         yield "On the same runs: " + ", ".join(f"{r.name} {percent(r.error, 2)}" for r in rows)
     if own is not None and any(r.name == NULL and (r.error <= own.error or tied(own, r)) for r in rows):
         yield f"No better than {NULL}, a law without the mixture: these runs do not show that mixtures are told apart"
+    if found.noise is not None:
+        yield f"A perfect law would miss by {percent(found.noise.floor, 2)}: repeated runs scatter as much"
     if own is not None and math.isfinite(own.decision.regret):
         yield f"Its choice among the held-out mixtures costs {own.decision.regret:.4f} against the best of them"
 

@@ -70,6 +70,7 @@ def advice(choice: Choice) -> str:
         return f"Train with this mixture: it beats {_and(beaten)}." if beaten else "Train with this mixture."
     text = f"A tie: this mixture cannot be told from {_and(ties)}" if ties else "This is the best mixture allowed"
     text += f"; it beats {_and(beaten)}." if beaten else "."
+    text += f" If {ties[0] if len(ties) == 1 else 'one of them'} is in use, keep it." if ties else ""
     return text + (f" Better, but held back by limits: {_and(ahead)}." if ahead else "")
 
 

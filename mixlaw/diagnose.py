@@ -16,6 +16,8 @@ RANK_TOLERANCE = 1e-8
 ILL_CONDITIONED = 1e6
 MISFIT = 0.05
 """Median absolute log residual on the training data above which a law does not describe them."""
+LARGEST_OFF, LARGEST_SURE = 0.01, 3.0
+"""Mean log residual at the ends of the runs of the largest size above which a law misses it; also in standard errors."""
 ASSUMED_NOISE = 5e-3
 """Scatter of log losses where a law has as many parameters as there are rows, which then cannot show any."""
 
@@ -128,3 +130,25 @@ def scale_flags(dataset: Dataset) -> tuple[Flag, ...]:
     if {"params", "tokens"} <= dataset.varies and np.ptp(ratio) <= 0.02 * np.median(ratio):
         return (Flag(Doubt.ONE_RATIO, f"{np.median(ratio):.3g} tokens per parameter"),)
     return ()
+
+
+def largest_size_flags(residuals: Floats, dataset: Dataset, present: NDArray[np.bool_]) -> tuple[Flag, ...]:
+    """The doubt of a fit whose predictions for the ends of the runs of the largest size are off to one side.
+
+    Args:
+        residuals: log prediction minus log measured, shape (n,).
+        dataset: with rows of at least two sizes, else nothing is said.
+        present: rows of the fit, shape (n,).
+    """
+    params = dataset.inputs.params
+    top = present & (params >= 0.98 * np.max(params, initial=-np.inf, where=present))
+    if "params" not in dataset.varies or top.sum() == present.sum():
+        return ()
+    ends = np.array([residuals[top & (dataset.run == run)][-1] for run in np.unique(dataset.run[top])])
+    if len(ends) < 3:
+        return ()
+    off, error = float(ends.mean()), float(ends.std(ddof=1) / np.sqrt(len(ends)))
+    if abs(off) <= max(LARGEST_OFF, LARGEST_SURE * error):
+        return ()
+    side = "high" if off > 0 else "low"
+    return (Flag(Doubt.MISSES_LARGEST_SIZE, f"{abs(off):.1%} too {side} on average over {len(ends)} runs"),)

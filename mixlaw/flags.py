@@ -18,6 +18,10 @@ class Doubt(Enum):
     SINGLE_SCALE = "one model size and one token count: only the mixture can be judged, at that scale"
     ONE_RATIO = "one ratio of tokens to parameters for all runs: the effects of N and D cannot be told apart"
     MISFIT = "median absolute residual on the training data above 5 %: the law does not describe these losses"
+    MISSES_LARGEST_SIZE = (
+        "fitted losses at the ends of the runs of the largest size are off to one side by more than 1 % on average and "
+        "3 standard errors: the law does not follow the step to that size, and larger sizes will be off too"
+    )
     SIZE_NOT_IN_LAW = "no law here has the model size in it: values hold at the sizes of the data only"
     TOKENS_NOT_IN_LAW = "no law here has the tokens in it: values hold at the token counts of the data only"
     EXTRAPOLATES_SIZE = "more than 10 times the largest size in the data"

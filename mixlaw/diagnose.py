@@ -17,7 +17,7 @@ ILL_CONDITIONED = 1e6
 MISFIT = 0.05
 """Median absolute log residual on the training data above which a law does not describe them."""
 LARGEST_OFF, LARGEST_SURE = 0.01, 3.0
-"""Mean log residual at the ends of the runs of the largest size above which a law misses it; also in standard errors."""
+"""Mean log residual at the ends of the runs of the largest size above which it is missed; also in standard errors."""
 ASSUMED_NOISE = 5e-3
 """Scatter of log losses where a law has as many parameters as there are rows, which then cannot show any."""
 

@@ -49,12 +49,16 @@ def draw(plan: Plan, others: Sequence[Plan] = ()) -> Figure:
     target = plan.request.target
     where = f"{size_label(target.params, target.active)} on {human(target.tokens)} tokens"
     statement = f"{plan.strategy}: {percent(best.error, 2)} expected error at {where}"
-    caption = f"Dotted: the budget asked for, {_cost(plan.request.budget, plan.request.unit)} {plan.request.unit}. "
-    canvas.say(
-        figure,
-        statement,
-        caption=caption + f"Expected before any run is made; law: {plan.prior.text.partition(':')[0]}.",
-    )
+    money = f"{_cost(plan.request.budget, plan.request.unit)} {plan.request.unit}"
+    law = plan.prior.text.partition(":")[0]
+    caption = f"Dotted: the budget asked for, {money}. Expected before any run is made; law: {law}."
+    least = min(plans, key=lambda one: one.outcomes[plan.strategy].error)
+    if least.request.budget < plan.request.budget:
+        cost = f"{_cost(least.request.budget, plan.request.unit)} {plan.request.unit}"
+        caption += (
+            f" A smaller budget is expected to do better: {cost}, {percent(least.outcomes[plan.strategy].error, 2)}."
+        )
+    canvas.say(figure, statement, caption=caption)
     return figure
 
 

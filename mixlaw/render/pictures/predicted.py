@@ -30,6 +30,8 @@ LAWS = 4
 """Laws drawn of a comparison."""
 TARGETS = 12
 """Panels at most."""
+CROWD = 40
+"""Points of one kind in a panel from which they are smaller."""
 KINDS = ("not fitted", "fitted")
 """Runs by whether the fit has seen them."""
 LINES = 40
@@ -59,7 +61,7 @@ def draw(result: Comparison) -> Figure:
     lead = laws[0]
     targets = some(sorted(result.measured, key=lambda t: (lead.scores[t].error, t)), TARGETS)
     series = {t: [Series(row.name, result.measured[t], row.predicted[t]) for row in laws] for t in targets}
-    titles = {t: f"{canvas.short(t)}   {percent(lead.scores[t].error, 2)}" for t in targets}
+    titles = {t: f"{canvas.short(t, 17)}   {percent(lead.scores[t].error, 2)}" for t in targets}
     figure, clipped = _scatter(series, titles, {t: unit_of(result.units, t) for t in targets})
     entries = [(f"{row.name} {percent(row.error, 2)}", _marking(i)) for i, row in enumerate(laws)]
     caption = [f"Above the panels: error of {lead.name} on each target. On the line the prediction is exact."]
@@ -99,7 +101,7 @@ def draw_table(result: TablePrediction) -> Figure:
         raise InputError("measured losses of the fit's targets, to draw predictions against", "none")
     targets = some(sorted(measured, key=lambda t: (result.scores[t].error, t)), TARGETS)
     series = {t: _parts(result, t, known[t]) for t in targets}
-    titles = {t: f"{canvas.short(t)}   {percent(result.scores[t].error, 2)}" for t in targets}
+    titles = {t: f"{canvas.short(t, 17)}   {percent(result.scores[t].error, 2)}" for t in targets}
     figure, clipped = _scatter(series, titles, {t: unit_of(result.units, t) for t in targets})
     caption = ["Above the panels: error on each target. Bars: 90 % intervals. On the line the prediction is exact."]
     caption += _left_out(len(targets), len(measured), "from the best to the worst predicted") + _beyond(clipped)
@@ -161,6 +163,8 @@ def _panel(axes: Axes, parts: Sequence[Series]) -> int:
     for place, part in reversed(list(enumerate(parts))):
         inside = (part.predicted >= low) & (part.predicted <= high)
         look = _marking(place)
+        if len(part.measured) > CROWD:
+            look |= {"markersize": 0.6 * look["markersize"], "markeredgewidth": 0.6 * look["markeredgewidth"]}
         if part.interval is not None:
             ends = np.clip(np.vstack(part.interval), low, high)
             axes.vlines(part.measured, ends[0], ends[1], color=look["color"], linewidth=0.9, alpha=0.6, zorder=2)

@@ -162,7 +162,8 @@ def _caption(slices: Slices, domains: list[int], targets: list[str]) -> str:
     if len(domains) < len(fits.domains):
         lines.append(f"{len(domains)} of {len(fits.domains)} domains, those that move the losses most.")
     if len(targets) < len(fits.targets):
-        own = any(t in fits.domains for t in targets)
-        lines.append(f"{len(targets)} of {len(fits.targets)} targets, {'those of these domains and ' if own else ''}"
-                     "those that move most.")  # fmt: skip
+        own = {fits.domains[j] for j in domains} & set(targets)
+        which = ["those of these domains"] if own else []
+        which += ["those that these domains move most"] if len(own) < len(targets) else []
+        lines.append(f"{len(targets)} of {len(fits.targets)} targets, {', then '.join(which)}.")
     return " ".join(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from mixlaw.check.scores import Scores, score
 from mixlaw.dataset import inputs_of
 from mixlaw.errors import InputError
-from mixlaw.fits import FitSet
+from mixlaw.fits import FitSet, Prediction
+from mixlaw.flags import Flag
 from mixlaw.laws.base import Floats, Inputs
 from mixlaw.runs import RunTable
 from mixlaw.units import Unit
@@ -25,16 +27,20 @@ class TablePrediction:
     Attributes:
         frame: ``run, step, tokens, params, pred/<target>``, and ``low/``, ``high/`` of the 90 % intervals.
         scores: by target, over the last checkpoint of each run.
+        covered: by target, share of those losses inside their 90 % intervals; NaN where none is measured.
         measured: losses of the rows by target, shape (n,), NaN where missing; targets of the fit alone.
         fitted: rows of runs that the fit has seen, shape (n,).
         units: of each target of the fit.
+        flags: doubts of the fits, and of the last rows of runs with how many runs raise each.
     """
 
     frame: pd.DataFrame
     scores: dict[str, Scores]
+    covered: dict[str, float] = field(default_factory=dict)
     measured: Mapping[str, Floats] = field(default_factory=dict)
     fitted: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     units: Mapping[str, Unit] = field(default_factory=dict)
+    flags: tuple[Flag, ...] = ()
 
 
 def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
@@ -58,7 +64,29 @@ def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
         if target in table.targets
     }
     measured = {target: table.loss(target) for target in fits.targets if target in table.targets}
-    return TablePrediction(frame, scores, measured, _fitted(fits, table, inputs), dict(fits.units))
+    covered = {target: _covered(predictions[target], y, last) for target, y in measured.items()}
+    flags = _flags(fits, inputs.rows(np.flatnonzero(last)))
+    seen = _fitted(fits, table, inputs)
+    return TablePrediction(frame, scores, covered, measured, seen, dict(fits.units), flags)
+
+
+def _flags(fits: FitSet, ends: Inputs) -> tuple[Flag, ...]:
+    """Doubts of the fits, then those that rows of a table raise, each once."""
+    always = fits.fit_flags()
+    raised: dict[Enum, list[str]] = {}
+    for shares, params, tokens in zip(ends.shares, ends.params, ends.tokens, strict=True):
+        size, length = (float(v) if np.isfinite(v) else None for v in (params, tokens))
+        for flag in fits.flags_at(shares, size, length)[len(always) :]:
+            raised.setdefault(flag.doubt, []).append(flag.detail)
+    counted = (Flag(d, f"{len(found)} of {len(ends)} runs, the first: {found[0]}") for d, found in raised.items())
+    return (*always, *counted)
+
+
+def _covered(prediction: Prediction, measured: Floats, last: NDArray[np.bool_]) -> float:
+    """Share of measured losses (of the rows ``last``) inside their intervals; NaN without any."""
+    known = last & np.isfinite(measured)
+    inside = (prediction.low <= measured) & (measured <= prediction.high)
+    return float(inside[known].mean()) if known.any() else float("nan")
 
 
 def _fitted(fits: FitSet, table: RunTable, inputs: Inputs) -> NDArray[np.bool_]:

@@ -143,12 +143,14 @@ def _predict_table(fits: FitSet, rows: RunTable, output: Path | None, plot: Path
     if output is not None:
         out.write_to(output, csv)
     if json:
-        out.write_result(to_json({"scores": {t: asdict(s) for t, s in result.scores.items()}}))
+        scores = {t: {**asdict(s), "covered": result.covered[t]} for t, s in result.scores.items()}
+        out.write_result(to_json({"scores": scores, "flags": [str(flag) for flag in result.flags]}))
     elif output is None:
         out.write_result(csv)
     elif result.scores:
-        out.show(render.score_table(result.scores), aside=str(output) == "-")
+        out.show(render.score_table(result), aside=str(output) == "-")
     if plot is not None:
         from mixlaw.render.pictures.predicted import draw_table
 
         out.write_plot(draw_table(result), plot)
+    out.remarks(f"flag {flag}" for flag in result.flags)

@@ -113,6 +113,27 @@ def test_predict_leaves_one_result_on_stdout(
     assert {line.count(",") for line in lines} == {lines[0].count(",")}
 
 
+def test_predictions_of_a_table_are_held_against_what_it_measured(
+    fit_file: Path, known_law: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.read_csv(known_law).groupby("run", sort=False).tail(1).head(6)
+    frame["loss/code"] *= [1, 1, 1, 2, 2, 2]
+    frame["params"] *= [1, 1, 1, 1, 300, 300]
+    frame.to_csv(tmp_path / "at.csv", index=False)
+    words = ["predict", str(fit_file), "--at", str(tmp_path / "at.csv")]
+    assert main([*words, "-o", str(tmp_path / "p.csv")]) == 0
+    out, err = capsys.readouterr()
+    assert "in 90 % interval" in out
+    assert "flag extrapolates-size: 2 of 6 runs, the first: " in err
+    predicted = pd.read_csv(tmp_path / "p.csv")
+    low, high = predicted["low/code"].to_numpy(), predicted["high/code"].to_numpy()
+    inside = (low <= frame["loss/code"].to_numpy()) & (frame["loss/code"].to_numpy() <= high)
+    assert main([*words, "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)["scores"]
+    assert scores["code"]["covered"] == pytest.approx(inside.mean())
+    assert scores["code"]["covered"] <= 0.5
+
+
 def test_a_row_or_mixture_with_another_domain_is_found_before_fitting(
     known_law: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,6 +11,7 @@ from mixlaw.cmr import Report
 from mixlaw.cmr.result import Answer, SizeReport
 from mixlaw.render.pictures import canvas
 from mixlaw.render.pictures.canvas import style
+from mixlaw.render.tables import percent
 from mixlaw.units import human
 
 if TYPE_CHECKING:
@@ -41,11 +42,16 @@ def draw(report: Report) -> Figure:
 def _statement(report: Report) -> str:
     """The answers at the largest budget, by size."""
     last = max((a.tokens for size in report.sizes for a in size.answers), default=0.0)
-    found = [(s.data.label, a.share) for s in report.sizes for a in s.answers if a.tokens == last and a.answered]
+    found = [(a.label, _share(a)) for size in report.sizes for a in size.answers if a.tokens == last and a.answered]
     if not found:
         return f"How much {report.names.domain} is safe at a token budget: no answer"
-    listed = ", ".join(f"{100 * share:.1f}% ({label})" for label, share in found)
+    listed = ", ".join(f"{share} ({label})" for label, share in found)
     return f"Safe share of {report.names.domain} at {human(last)} tokens: {listed}"
+
+
+def _share(answer: Answer) -> str:
+    beyond = " beyond those tested" if "share-extrapolated" in answer.flag_names else ""
+    return f"{percent(answer.share)}{beyond}"
 
 
 def _colours(count: int) -> list[Any]:
@@ -124,7 +130,7 @@ def _answer(axes: Axes, answer: Answer) -> None:
     middle = 100 * answer.share
     error = None if math.isnan(answer.low) else [[middle - 100 * answer.low], [100 * answer.high - middle]]
     axes.errorbar([answer.tokens], [middle], yerr=error, fmt="s", color=canvas.PALETTE[1], markersize=5, capsize=4)
-    label = f"{middle:.1f}%" + (" (tolerance)" if answer.binding == "tolerance" else "")
+    label = _share(answer) + (" (tolerance)" if answer.binding == "tolerance" else "")
     axes.annotate(label, (answer.tokens, middle), xytext=(6, -10 if middle > 8 else 6), textcoords="offset points")
 
 

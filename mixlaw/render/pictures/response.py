@@ -96,7 +96,7 @@ def draw(fits: FitSet, *, centre: Floats | None = None) -> Figure:
     for row, target in zip(grid, targets, strict=True):
         for axes, domain in zip(row, domains, strict=True):
             _panel(axes, slices, target, domain)
-        row[0].set_ylabel(f"{canvas.short(target, 20)}\n{unit_of(fits.units, target)}")
+        row[0].set_ylabel(f"{canvas.short(target, 17)}\n{unit_of(fits.units, target)}")
     for axes, domain in zip(grid[-1], domains, strict=True):
         axes.set_xlabel(f"{canvas.short(fits.domains[domain], 15)} share")
     entries: list[canvas.Entry] = [

@@ -300,6 +300,9 @@ def _caption(choice: Choice) -> str:
         whole = (choice.proposal >= LARGE).sum() >= DOMAINS
         rest = "" if whole else ", then those that move the objective most"
         lines.append(f"{DOMAINS} of {count} domains: the largest shares of the proposal{rest}.")
+    outside = choice.fits.outside(choice.proposal)
+    if outside:
+        lines.append(f"The proposal lies beyond the shares of the runs: {outside}.")
     if any(row.kind != "min" or row.bound > 0 for row in choice.found.region.rows) or choice.found.bounds:
         lines.append("Hatched: not allowed." if count > 2 else "Grey: not allowed.")
     return " ".join(lines)

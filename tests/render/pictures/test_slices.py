@@ -94,3 +94,10 @@ def test_the_fragment_has_the_labels_as_text_and_fixed_bytes(choice: Choice) -> 
     assert root.attrib["aria-label"].startswith("Proposal: ")
     assert not re.search(r"http|data:|url\((?!#slices-)", text)
     assert text == canvas.svg(draw(choice), "slices")
+
+
+def test_a_proposal_beyond_the_runs_is_said_to_be_there(three: FitSet) -> None:
+    seen = three.seen.mixtures
+    choice = choose(three, Request(minimum={"d0": float(seen[:, 0].max()) + 0.1}))
+    said = draw(choice).texts[-1].get_text().replace("\n", " ")
+    assert "The proposal lies beyond the shares of the runs: d0" in said

@@ -178,7 +178,7 @@ def _reason(answer: Answer, setting: Setting) -> str:
     if math.isfinite(setting.weight):
         falling = f"{setting.names.domain} loss + {setting.weight:g} x {general} loss"
     text = f"Above it, {falling} has not started to fall again by then."
-    if answer.increment > 0:
+    if Doubt.NOT_RECOVERED in {flag.doubt for flag in answer.flags}:
         text += f" Falling is not recovered: {general} loss ends {answer.increment:.4f} nats above the base model's,"
         text += f" {_back(answer, setting.longest)}."
     return text

@@ -16,6 +16,7 @@ from mixlaw.cmr.interval import interval
 from mixlaw.cmr.model import FORMS, SHARES, SizeModel
 from mixlaw.cmr.result import Answer, Binding, CmrOptions, Curves, ShareRow
 from mixlaw.cmr.sharelaw import fit_power, leave_one_out
+from mixlaw.cmr.splines import spline_matrix
 
 Floats = NDArray[np.float64]
 
@@ -48,7 +49,7 @@ def answer_at(model: SizeModel, tokens: float, options: CmrOptions, names: Names
     }
     flags = (*flags, *_disagreement(by_form, judged))
     increment, domain_loss, error = _losses_at(model, shown, z)
-    if increment > 0:
+    if _above_base(model, shown, z):
         flags = (*flags, Flag(Doubt.NOT_RECOVERED, f"by {increment:.4f} nats"))
     answer = Answer(
         params=model.data.params,
@@ -168,7 +169,8 @@ def _disagreement(by_form: dict[str, float], judged: Judged) -> tuple[Flag, ...]
     known = {form: share for form, share in by_form.items() if math.isfinite(share)}
     if len(known) < 2:
         return ()
-    spread = max(known.values()) - min(known.values())
+    limit = math.inf if judged.idle else judged.tolerance  # turning shares beyond it make no difference
+    spread = min(max(known.values()), limit) - min(*known.values(), limit)
     width = judged.interval.high - judged.interval.low
     if spread <= max(_POINTS, width if math.isfinite(width) else 0.0):
         return ()
@@ -176,16 +178,27 @@ def _disagreement(by_form: dict[str, float], judged: Judged) -> tuple[Flag, ...]
 
 
 def _losses_at(model: SizeModel, share: float, z: float) -> tuple[float, float, float]:
-    """General increment and domain loss at a share and budget, and the hold-out error of the law over shares."""
+    """General increment and domain loss at a share and budget, and the hold-out error of the law over shares.
+
+    No domain loss below the shares tested: a power of the share soars there.
+    """
     if not math.isfinite(share):
         return float("nan"), float("nan"), float("nan")
     increment = float(model.curve_at(share, np.array([z]))[0])
-    if model.domain is None or len(model.shares) < 3:
+    if model.domain is None or len(model.shares) < 3 or share < model.shares[0] - 1e-9:
         return increment, float("nan"), float("nan")
     shares, losses = _domain_losses(model, z)
     fit = fit_power(np.log(shares), losses[None])
     error = np.abs(leave_one_out(shares, losses)).max()
     return increment, float(fit.predict(np.log([share]))[0, 0]), float(error)
+
+
+def _above_base(model: SizeModel, share: float, z: float) -> bool:
+    """Whether general loss at a share and budget is above the base model's, in 95 % of any draws too."""
+    if not math.isfinite(share):
+        return False
+    drawn = model.increments(np.array([z]), draws=True)[..., 0] @ spline_matrix(model.shares, np.array([share]))[0]
+    return bool(drawn[0] > 0 and np.quantile(drawn, 0.05) > 0)
 
 
 def _domain_losses(model: SizeModel, z: float) -> tuple[Floats, Floats]:

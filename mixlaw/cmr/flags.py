@@ -21,7 +21,9 @@ class Doubt(Enum):
     T0_EXTRAPOLATED = "T0 of a tested share is 1 to 2 times its longest run"
     T0_BEYOND_2X = "T0 of a tested share is more than 2 times its longest run: known only to be far"
     NO_TURNING = "general loss of a tested share shows no maximum"
-    NOT_RECOVERED = "past its peak is not recovered: at the answer general loss at the budget is above the base model's"
+    NOT_RECOVERED = (
+        "past its peak is not recovered: at the answer general loss ends above the base model's in 95 % of draws"
+    )
     BOTH_LOSSES_RISING = "in most runs both losses end above the base model's by 3 standard errors"
     LR_CHANGES_WITHIN_RUN = "learning rate varies by more than 1.2 times after the first 10 % of a run's tokens"
     LR_DIFFERS_BETWEEN_RUNS = "median learning rates of the runs differ by more than 1.05 times"
@@ -41,7 +43,10 @@ class Doubt(Enum):
     CORRELATED_READINGS = (
         "neighbouring residuals correlate by more than 0.2 (slow noise or a poor fit): noise counts as larger"
     )
-    FORMS_DISAGREE = "answers of the three forms differ by more than 2 points and by more than the 90 % interval"
+    FORMS_DISAGREE = (
+        "turning shares of the three forms, as far as the tolerance lets them count, differ by more than 2 points and "
+        "by more than the 90 % interval"
+    )
     DOMAIN_LOSS_MISSING = "no domain loss: only the turning point of general loss can be judged"
     NOT_MONOTONE = "the fitted D-CPT law falls somewhere as the domain share grows"
     FEW_POINTS = "no more readings than parameters of the law: it interpolates"

@@ -20,6 +20,7 @@ from mixlaw.laws.base import Inputs
 from mixlaw.laws.dcpt import STILL, UNSIZED, Dcpt
 from mixlaw.problems import LogModel, bounds
 from mixlaw.solver import Problems, SolverOptions, minimise
+from mixlaw.units import human
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +62,7 @@ class Forgetting:
         base: general loss of the base model.
         error: root-mean-square residual, nats.
         readings: fitted.
+        earliest: tokens from which readings were fitted.
     """
 
     law: Dcpt
@@ -70,6 +72,7 @@ class Forgetting:
     base: float
     error: float
     readings: int
+    earliest: float
 
     @classmethod
     def fit(cls, size: SizeData, rng: np.random.Generator) -> Forgetting | None:
@@ -79,13 +82,17 @@ class Forgetting:
             return None
         law, theta = _fit(share, seen, loss, rng)
         error = float(np.sqrt(np.mean((law.predict(theta, _inputs(share, seen)) - loss) ** 2)))
-        return cls(law, theta, float(share.min()), float(share.max()), size.base_general, error, len(loss))
+        return cls(law, theta, float(share.min()), float(share.max()), size.base_general, error, len(loss),
+                   _LATE * size.longest)  # fmt: skip
 
     def budget(self, tokens: float, allowed: float) -> ShareAnswer:
         """Largest domain share whose general loss at ``tokens`` is at most ``(1 + allowed)`` times the base model's.
 
-        Walks up from the smallest tested share to the first that exceeds the limit, no further than the largest.
+        Walks up from the smallest tested share to the first that exceeds the limit, no further than the largest. None
+        before the second half of the runs: the law falls with tokens, and general loss rises first.
         """
+        if tokens < self.earliest * (1 - 1e-9):
+            return ShareAnswer(np.nan, self.error, f"its law is fitted from {human(self.earliest)} on")
         grid = _SHARES[(_SHARES >= self.lowest - 1e-9) & (_SHARES <= self.highest + 1e-9)]
         predicted = self.law.predict(self.theta, _inputs(grid, tokens))
         found, note = _first_above(grid, predicted, (1 + allowed) * self.base)

@@ -37,8 +37,10 @@ class Interval:
     shape: float = 0.0
 
 
-def interval(share: float, drawn: Floats, refitted: Floats | None) -> Interval:
-    """The interval around a share.
+def interval(
+    share: float, drawn: Floats, refitted: Floats | None, *, within: tuple[float, float] = (0.0, 1.0)
+) -> Interval:
+    """The interval around a share (or another number).
 
     Draws carry the noise of readings (or of runs). Refits that leave out a block of readings each move by that noise
     too, and by what the law's shape misses: where their jackknife variance is beyond what made-up readings without
@@ -50,6 +52,7 @@ def interval(share: float, drawn: Floats, refitted: Floats | None) -> Interval:
         drawn: answers of the draws, shape (B,).
         refitted: answers with a block left out, from the readings and from made-up ones,
             shape (BLOCKS (1 + SYNTHETIC),), blocks in order; None where there are none.
+        within: what the number can be.
     """
     drawn = drawn[np.isfinite(drawn)]
     if not math.isfinite(share) or len(drawn) < 2:
@@ -66,4 +69,4 @@ def interval(share: float, drawn: Floats, refitted: Floats | None) -> Interval:
     ratio = math.sqrt(by_shape / by_noise) if by_noise > 0 else math.inf
     wide = min(low, share - half), max(high, share + half)
     kept = math.sqrt(max(half**2 - ((high - low) / 2) ** 2, 0.0))
-    return Interval(max(wide[0], 0.0), min(wide[1], 1.0), ratio, kept)
+    return Interval(max(wide[0], within[0]), min(wide[1], within[1]), ratio, kept)

@@ -199,6 +199,43 @@ def test_the_other_questions_do_not_depend_on_form_or_draws(made_up) -> None:
     assert 0.1 < first.forgetting.share < 0.4
 
 
+def test_the_forgetting_budget_waits_for_the_second_half_of_the_runs(made_up) -> None:
+    size = made_up({0.1: 5e9, 0.2: 8e9, 0.3: 1.3e10, 0.4: 2.5e10}, level=0.3)
+    assert math.isfinite(ask(size, 10e9).forgetting.share)
+    early = ask(size, 9e9).forgetting
+    assert math.isnan(early.share)
+    assert early.note == "its law is fitted from 10B on"
+
+
+def test_below_the_tested_shares_no_domain_loss_is_read(made_up) -> None:
+    size = made_up({0.2: 6e9, 0.3: 9e9, 0.4: 1.3e10, 0.5: 1.9e10})
+    below, inside = ask(size, 5e9), ask(size, 10e9)
+    assert below.share < 0.2 < inside.share
+    assert math.isnan(below.domain_loss)
+    assert 1 < inside.domain_loss < 2
+
+
+def test_a_rise_within_noise_is_not_called_unrecovered(made_up) -> None:
+    turning = {0.1: 5e9, 0.2: 8e9, 0.3: 1.3e10, 0.4: 2.5e10}
+    size = made_up(turning, noise=2e-4)
+    above = ask(size, draws=200)
+    assert "not-recovered" in above.flag_names and "Falling is not recovered" in above.advice
+    base = size.base_general + above.increment - 1e-5
+    level = ask(replace(size, base_general=base), draws=200)
+    assert 0 < level.increment < 1e-4
+    assert "not-recovered" not in level.flag_names and "not recovered" not in level.advice
+
+
+def test_forms_that_differ_beyond_the_tolerance_agree(made_up) -> None:
+    size = made_up({0.1: 5e9, 0.2: 8e9, 0.3: 1.3e10, 0.4: 2.5e10}, level=0.2)
+    bent = replace(size.runs[3], general=size.runs[3].general + 0.003 * np.sin(size.runs[3].tokens / 3e9))
+    apart = replace(size, runs=(*size.runs[:3], bent))
+    free, tight = ask(apart, tolerance=Tolerance(0.9)), ask(apart, tolerance=Tolerance(0.04))
+    assert "forms-disagree" in free.flag_names
+    assert tight.binding == "tolerance"
+    assert "forms-disagree" not in tight.flag_names
+
+
 def test_the_interval_of_the_other_forms_is_a_bootstrap(made_up) -> None:
     size = made_up({0.1: 5e9, 0.2: 8e9, 0.3: 1.3e10, 0.4: 2.5e10})
     report = predict_cmr([size], NAMES, [20e9], options=CmrOptions(form="reduced", draws=50))

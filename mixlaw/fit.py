@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
@@ -11,15 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mixlaw.dataset import Dataset, Selection
-from mixlaw.diagnose import Geometry, flags_of, geometry
+from mixlaw.diagnose import Geometry, flags_of, geometry, largest_size_flags
 from mixlaw.errors import FitError, InputError
 from mixlaw.flags import Doubt, Flag
 from mixlaw.laws import FORMS, bound
 from mixlaw.laws.base import DomainLaw, Floats, Inputs, Law, Regressor
 from mixlaw.laws.repeated import Unique, effective
-from mixlaw.problems import LogModel, problems_for, shrunk
+from mixlaw.problems import LogModel, problems_for, shared_pattern, shrunk
 from mixlaw.solver import Problems, Solution, SolverOptions, minimise, polish
+from mixlaw.support import form_for, served, stacked
 
+BLOCK = 16
+"""Targets that are fitted in one batch, which is the unit of work of an executor."""
 FIRST_STAGE = 60
 """Iterations after which starts that cannot win are left where they are."""
 
@@ -128,80 +132,114 @@ class Fit:
         return {p.name: (v, float(e)) for p, v, e in zip(parameters, values, scaled, strict=True)}
 
 
-def form_for(law: Law, dataset: Dataset) -> Law:
-    """The law itself, or its richest reduced form that the data can support.
+def fit_law(law: Law, dataset: Dataset, options: FitOptions | None = None) -> tuple[Fit, ...]:
+    """Fit a law to every target that it serves; see ``fit_laws``."""
+    return fit_laws([law], dataset, options)[0]
+
+
+def fit_laws(
+    laws: Sequence[Law],
+    dataset: Dataset,
+    options: FitOptions | None = None,
+    *,
+    executor: Executor | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> list[tuple[Fit, ...]]:
+    """Fit several laws, each to every target that it serves, in batches of ``BLOCK`` targets with all their starts.
+
+    The batches are the same with and without an executor, so that the fits are too, to the last bit. A law of a
+    domain's own loss serves only targets that are domains (``served``); the others get no fit.
 
     Raises:
-        InputError: naming what the data lack.
-    """
-    for form in (law, *law.reduced):
-        if form.needs <= dataset.varies:
-            return form
-    lacking = (law, *law.reduced)[-1].needs - dataset.varies
-    wanted = {"params": "several model sizes", "tokens": "several token counts", "mix": "several mixtures"}
-    raise InputError(
-        f"{' and '.join(wanted[n] for n in sorted(lacking))} for the law {law.name!r}",
-        "one or none of each",
-        hint="Choose another law with --law, or add runs.",
-    )
-
-
-def fit_law(
-    law: Law, dataset: Dataset, options: FitOptions | None = None, *, progress: Callable[[float], None] | None = None
-) -> tuple[Fit, ...]:
-    """Fit a law to every target that it serves, all targets and starts in one batch.
-
-    A law of a domain's own loss serves only targets that are domains (``served``); the others get no fit.
-
-    Raises:
-        InputError: when the data cannot support any form of the law, or it serves no target.
+        InputError: when the data cannot support any form of a law, or it serves no target.
         FitError: under ``options.strict``, when a fit did not converge.
     """
     options = options or FitOptions()
+    each = executor.map if executor else map
+    blocks = [(number, block) for number, law in enumerate(laws) for block in _blocks(law, dataset, options)]
+    shared = any(b.shared for _, b in blocks)
+    explored = list(each(_explore, [b for _, b in blocks])) if shared else [None] * len(blocks)
+    ready = [replace(b, explored=e) for (_, b), e in zip(blocks, explored, strict=True)]
+    patterns = [_pattern([b for (n, _), b in zip(blocks, ready, strict=True) if n == i]) for i in range(len(laws))]
+    ready = [replace(b, pattern=patterns[n]) for (n, _), b in zip(blocks, ready, strict=True)]
+    fits: list[list[Fit]] = [[] for _ in laws]
+    for done, ((number, _), made) in enumerate(zip(blocks, each(_complete, ready), strict=True)):
+        fits[number] += made
+        if progress:
+            progress((done + 1) / len(blocks))
+    if options.strict:
+        for made in fits:
+            _insist(made)
+    return [tuple(replace(f, unique=options.unique) for f in made) for made in fits]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A unit of work: some targets of one law.
+
+    Attributes:
+        form: the law, or the form of it that the data support.
+        dataset: the targets of the block.
+        options: how to fit.
+        shared: whether the targets of the law share a pattern over domains (``options.shrink``).
+        explored: where every start ended, for targets that share a pattern.
+        pattern: that of all targets of the law, shape (P,); None without shrinking.
+    """
+
+    form: Law
+    dataset: Dataset
+    options: FitOptions
+    shared: bool = False
+    explored: Solution | None = None
+    pattern: Floats | None = None
+
+
+def _blocks(law: Law, dataset: Dataset, options: FitOptions) -> list[_Block]:
+    """The work that a law is: by ``BLOCK`` targets; by target, or all at once, for laws of a domain's own loss."""
     form = form_for(law, dataset)
     dataset = dataset.only(served(form, dataset))
     if options.unique:
         dataset = replace(dataset, inputs=effective(dataset.inputs, options.unique))
+    if isinstance(form, DomainLaw) and form.joint:
+        return [_Block(form, dataset, options)]
+    if isinstance(form, DomainLaw):
+        return [_Block(form.about(t), dataset.only([t]), options) for t in dataset.targets]
+    many = len(dataset.targets) > 1 and not isinstance(form, Regressor)
+    shared = bool(options.shrink and options.solver.ridge and many)
+    starts = range(0, len(dataset.targets), BLOCK)
+    return [_Block(form, dataset.only(dataset.targets[i : i + BLOCK]), options, shared) for i in starts]
+
+
+def _explore(block: _Block) -> Solution | None:
+    """Run every start of every target of a block, where the pattern of all targets has to be known to go on."""
+    if not block.shared:
+        return None
+    problems, start = problems_for(block.form, block.dataset, starts=block.options.starts, seed=block.options.seed)
+    return _in_two_stages(problems, start, block.options)
+
+
+def _pattern(blocks: Sequence[_Block]) -> Floats | None:
+    """The pattern that all targets of one law share, where they do."""
+    best = [b.explored.theta[_best_of(b.explored, b.options.starts)] for b in blocks if b.explored is not None]
+    if not best:
+        return None
+    return shared_pattern(np.concatenate(best), blocks[0].form, blocks[0].dataset.inputs.domains)
+
+
+def _complete(block: _Block) -> list[Fit]:
+    """The fits of a block."""
+    form, dataset, options = block.form, block.dataset, block.options
     if isinstance(form, Regressor):
-        fits = _train(form, dataset, options)
-    elif isinstance(form, DomainLaw) and form.joint:
-        fits = _together(form, dataset, options, progress)
-    elif isinstance(form, DomainLaw):
-        fits = [f for t in dataset.targets for f in _batch(form.about(t), dataset.only([t]), options, progress)]
-    else:
-        fits = _batch(form, dataset, options, progress)
-    if options.strict:
-        _insist(fits)
-    return tuple(replace(f, unique=options.unique) for f in fits)
-
-
-def served(law: Law, dataset: Dataset) -> tuple[str, ...]:
-    """The targets that a law can predict: all, or those that are domains.
-
-    Raises:
-        InputError: when there is none.
-    """
-    if not isinstance(law, DomainLaw):
-        return dataset.targets
-    targets = tuple(t for t in dataset.targets if t in dataset.inputs.domains)
-    if not targets:
-        raise InputError(
-            f"losses on training domains ({', '.join(dataset.inputs.domains)}) for the law {law.name!r}",
-            f"losses on {', '.join(dataset.targets)}",
-            hint="Choose another law with --law, or name the losses as the domains.",
-        )
-    return targets
-
-
-def _batch(form: Law, dataset: Dataset, options: FitOptions, progress: Callable[[float], None] | None) -> list[Fit]:
-    """Fit each target by itself."""
+        return _train(form, dataset, options)
+    if isinstance(form, DomainLaw) and form.joint:
+        return _together(form, dataset, options)
     problems, start = problems_for(form, dataset, starts=options.starts, seed=options.seed)
-    solution = _in_two_stages(problems, start, options, progress)
-    if options.shrink and options.solver.ridge and len(dataset.targets) > 1:
+    solution = block.explored or _in_two_stages(problems, start, options)
+    if block.pattern is not None:
         best = solution.theta[_best_of(solution, options.starts)]
         strength = options.shrink / options.solver.ridge
-        problems = shrunk(problems, best, form, dataset.inputs.domains, strength=strength)
-        solution = minimise(problems, solution.theta, options=options.solver, progress=progress)
+        problems = shrunk(problems, best, block.pattern, form, dataset.inputs.domains, strength=strength)
+        solution = minimise(problems, solution.theta, options=options.solver)
     fits = []
     for index, target in enumerate(dataset.targets):
         mine = np.arange(index * options.starts, (index + 1) * options.starts)
@@ -209,11 +247,12 @@ def _batch(form: Law, dataset: Dataset, options: FitOptions, progress: Callable[
     return fits
 
 
-def _together(
-    form: DomainLaw, dataset: Dataset, options: FitOptions, progress: Callable[[float], None] | None
-) -> list[Fit]:
+def _together(form: DomainLaw, dataset: Dataset, options: FitOptions) -> list[Fit]:
     """Fit one theta to all targets at once; each target's fit holds the whole of it."""
-    (whole,) = _batch(form, stacked(dataset), options, progress)
+    rows = stacked(dataset)
+    problems, start = problems_for(form, rows, starts=options.starts, seed=options.seed)
+    solution = _in_two_stages(problems, start, options)
+    whole = _finish(form, rows, rows.targets[0], problems, solution, np.arange(options.starts), options)
     fits = []
     for index, target in enumerate(dataset.targets):
         present = dataset.weights[index] > 0
@@ -221,21 +260,6 @@ def _together(
         residuals = np.log(fit.predict(dataset.inputs)) - dataset.log_y[index]
         fits.append(replace(fit, residual=float(np.median(np.abs(residuals[present])))))
     return fits
-
-
-def stacked(dataset: Dataset) -> Dataset:
-    """The rows of all targets under one another, as losses of one target; each row knows its domain."""
-    count, rows = len(dataset.targets), np.tile(np.arange(len(dataset)), len(dataset.targets))
-    about = np.repeat([dataset.inputs.domains.index(t) for t in dataset.targets], len(dataset)).astype(np.intp)
-    return replace(
-        dataset,
-        inputs=replace(dataset.inputs.rows(rows), about=about),
-        targets=("all domains",),
-        units=dataset.units[:1],
-        log_y=dataset.log_y.reshape(1, count * len(dataset)),
-        weights=dataset.weights.reshape(1, count * len(dataset)),
-        run=dataset.run[rows],
-    )
 
 
 def _train(form: Regressor, dataset: Dataset, options: FitOptions) -> list[Fit]:
@@ -256,15 +280,13 @@ def _train(form: Regressor, dataset: Dataset, options: FitOptions) -> list[Fit]:
     return fits
 
 
-def _in_two_stages(
-    problems: Problems, start: Floats, options: FitOptions, progress: Callable[[float], None] | None
-) -> Solution:
+def _in_two_stages(problems: Problems, start: Floats, options: FitOptions) -> Solution:
     """Run every start for a while, then only those that can still win to the end.
 
     A start can still win within 5 % of its target's best objective, or as one of its three best.
     """
     short = replace(options.solver, iterations=min(FIRST_STAGE, options.solver.iterations))
-    first = minimise(problems, start, options=short, progress=progress)
+    first = minimise(problems, start, options=short)
     objective = first.objective.reshape(-1, options.starts)
     rank = objective.argsort(axis=1).argsort(axis=1)
     contender = (objective <= 1.05 * objective.min(axis=1, keepdims=True)) | (rank < 3)
@@ -272,7 +294,7 @@ def _in_two_stages(
     if not len(going):
         return first
     rest = replace(options.solver, iterations=max(1, options.solver.iterations - short.iterations))
-    second = minimise(problems.part(going), first.theta[going], options=rest, progress=progress)
+    second = minimise(problems.part(going), first.theta[going], options=rest)
     for name in ("theta", "objective", "gradient", "converged", "iterations"):
         getattr(first, name)[going] = getattr(second, name)
     return first
@@ -329,7 +351,9 @@ def _with_flags(fit: Fit, dataset: Dataset) -> Fit:
     flags = flags_of(
         fit.geometry, dataset, runs=fit.runs, agreeing=fit.agreeing, parameters=len(fit.theta), residual=fit.residual
     )
-    return replace(fit, flags=flags)
+    index = dataset.targets.index(fit.target)
+    residuals = np.log(fit.predict(dataset.inputs)) - dataset.log_y[index]
+    return replace(fit, flags=(*flags, *largest_size_flags(residuals, dataset, dataset.weights[index] > 0)))
 
 
 def _status(solution: Solution, agreeing: float, *, still_falling: bool) -> Status:

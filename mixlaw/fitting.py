@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from mixlaw.check.auto import AUTO, choose
 from mixlaw.check.bootstrap import bootstrap
@@ -13,7 +12,7 @@ from mixlaw.check.calibrate import calibrate
 from mixlaw.check.shrink import settle
 from mixlaw.dataset import Dataset
 from mixlaw.errors import InputError, UsageError
-from mixlaw.fit import Fit, FitOptions, fit_law
+from mixlaw.fit import FitOptions, fit_laws
 from mixlaw.fits import FitSet
 from mixlaw.laws import named
 from mixlaw.runs import RunTable
@@ -66,11 +65,9 @@ def fit_table(
     else:
         weights = {named(name).name: 1 / len(request.laws) for name in request.laws}
     dataset = Dataset.build(table, options.selection)
-    job = partial(_fit_named, dataset=dataset, options=options)
-    fitted = {}
-    for name, made in zip(weights, executor.map(job, weights) if executor else map(job, weights), strict=True):
-        fitted[name] = made
-        report(0.4 + 0.3 * len(fitted) / len(weights))
+    laws = [named(name) for name in weights]
+    made = fit_laws(laws, dataset, options, executor=executor, progress=lambda done: report(0.4 + 0.3 * done))
+    fitted = dict(zip(weights, made, strict=True))
     fits = replace(FitSet.combine(fitted, weights, dataset, options), evidence=evidence)
     if not request.bootstrap:
         return fits
@@ -92,10 +89,6 @@ def _insist_on_mixtures(table: RunTable, laws: tuple[str, ...]) -> None:
     if wanting and not table.domains:
         hint = "See mixlaw ingest --help; --law chinchilla fits without mixtures."
         raise InputError(f"mixture columns (mix/<domain>) for --law {wanting[0]}", "a table without any", hint=hint)
-
-
-def _fit_named(name: str, dataset: Dataset, options: FitOptions) -> tuple[Fit, ...]:
-    return fit_law(named(name), dataset, options)
 
 
 def split_laws(text: str) -> tuple[str, ...]:

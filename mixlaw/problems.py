@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mixlaw.dataset import Dataset
 from mixlaw.errors import InputError
@@ -77,26 +78,50 @@ def problems_for(form: Law, dataset: Dataset, *, starts: int, seed: int) -> tupl
     return Problems(model, dataset.log_y, dataset.weights, which, which, lower, upper, prior, pull), start
 
 
-def shrunk(problems: Problems, best: Floats, form: Law, domains: Sequence[str], *, strength: float) -> Problems:
+def shared_pattern(best: Floats, form: Law, domains: Sequence[str]) -> Floats:
+    """What each domain is above or below the mean of its symbol: the median over targets, shape (P,).
+
+    Args:
+        best: the best parameter vector of each target, shape (T, P).
+        form: the law.
+        domains: training domains.
+
+    Returns:
+        For a coefficient such as ``c[web]`` its place in the pattern that targets share; 0 for the others.
+    """
+    pattern = np.zeros(best.shape[1])
+    for mine in _symbols(form, domains):
+        pattern[mine] = np.median(best[:, mine] - best[:, mine].mean(axis=1, keepdims=True), axis=0)
+    return pattern
+
+
+def shrunk(
+    problems: Problems, best: Floats, pattern: Floats, form: Law, domains: Sequence[str], *, strength: float
+) -> Problems:
     """The same problems with coefficients of domains pulled towards those that all targets share.
 
     Args:
         problems: as made by ``problems_for``.
         best: the best parameter vector of each target so far, shape (T, P).
+        pattern: what ``shared_pattern`` found over all targets, these among them, shape (P,).
         form: the law.
         domains: training domains.
         strength: of the pull, in units of the ridge.
 
-    A coefficient such as ``c[web]`` goes to the mean of its symbol for the target plus the median, over targets, of
-    what ``web`` is above or below that mean: targets keep their level and share the pattern over domains.
+    A coefficient such as ``c[web]`` goes to the mean of its symbol for the target plus its place in the pattern:
+    targets keep their level and share the pattern over domains.
     """
-    names = [p.name for p in form.parameters(domains)]
-    prior = np.broadcast_to(problems.prior, (len(problems.target), len(names))).copy()
-    pull = np.ones(len(names)) if problems.pull is None else problems.pull.copy()
-    for symbol in {name.partition("[")[0] for name in names if "[" in name}:
-        mine = np.array([name.startswith(f"{symbol}[") for name in names])
-        level = best[:, mine].mean(axis=1, keepdims=True)
-        centre = level + np.median(best[:, mine] - level, axis=0)
+    prior = np.broadcast_to(problems.prior, (len(problems.target), len(pattern))).copy()
+    pull = np.ones(len(pattern)) if problems.pull is None else problems.pull.copy()
+    for mine in _symbols(form, domains):
+        centre = best[:, mine].mean(axis=1, keepdims=True) + pattern[mine]
         prior[:, mine] = centre[problems.target]
         pull[mine] = strength
     return replace(problems, prior=prior, pull=pull)
+
+
+def _symbols(form: Law, domains: Sequence[str]) -> list[NDArray[np.bool_]]:
+    """Which parameters belong to each symbol that has one per domain, each of shape (P,)."""
+    names = [p.name for p in form.parameters(domains)]
+    symbols = dict.fromkeys(name.partition("[")[0] for name in names if "[" in name)
+    return [np.array([name.startswith(f"{symbol}[") for name in names]) for symbol in symbols]

@@ -10,12 +10,13 @@ import pytest
 
 from mixlaw.dataset import Dataset, Selection
 from mixlaw.errors import FitError, InputError
-from mixlaw.fit import FitOptions, Status, fit_law, form_for
+from mixlaw.fit import FitOptions, Status, fit_law
 from mixlaw.flags import Doubt
 from mixlaw.laws import LAWS
 from mixlaw.logs import read_runs
 from mixlaw.runs import RunTable
 from mixlaw.solver import SolverOptions
+from mixlaw.support import form_for
 
 
 @pytest.fixture(scope="module")

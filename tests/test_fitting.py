@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from mixlaw import fitfile
 from mixlaw.check.shrink import choose_strength, needed
 from mixlaw.check.trial import sample_targets
 from mixlaw.errors import InputError, UsageError
@@ -90,3 +92,52 @@ def test_a_table_without_mixtures_is_refused() -> None:
     table = RunTable.from_frame(pd.DataFrame({"run": ["a", "b"], "loss/x": [2.0, 3.0]}))
     with pytest.raises(InputError, match="mix/<domain>"):
         fit_table(table)
+
+
+@pytest.fixture(scope="module")
+def wide(known_law: Path) -> RunTable:
+    """The sample runs with 20 noisy copies of one loss: more targets than go into one batch."""
+    table, rng = read_runs(known_law), np.random.default_rng(0)
+    frame = table.frame[[c for c in table.frame.columns if not c.startswith("loss/")]]
+    noisy = {f"loss/t{i}": table.loss("web") * np.exp(0.01 * rng.standard_normal(len(table))) for i in range(20)}
+    return RunTable.from_frame(frame.assign(**noisy))
+
+
+class Counting(ThreadPoolExecutor):
+    """Keeps how many pieces of work each call brought."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self.pieces: list[int] = []
+
+    def map(self, function, *work, **options):  # type: ignore[no-untyped-def]
+        listed = list(work[0])
+        self.pieces.append(len(listed))
+        return super().map(function, listed, **options)
+
+
+@pytest.mark.parametrize("shrink", [0.0, 1e-3])
+def test_one_law_of_many_targets_is_many_pieces_with_one_answer(wide: RunTable, shrink: float) -> None:
+    request = Request(("capacity",), FitOptions(starts=1), shrink=shrink)
+    alone = fitfile.dumps(fit_table(wide, request))
+    with Counting() as counting:
+        assert fitfile.dumps(fit_table(wide, request, executor=counting)) == alone
+    assert counting.pieces == ([2, 2] if shrink else [2])
+
+
+def test_processes_give_the_same_bytes_as_one(wide: RunTable) -> None:
+    request = Request(("capacity", "linear"), FitOptions(starts=1), shrink=1e-3)
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        assert fitfile.dumps(fit_table(wide, request, executor=pool)) == fitfile.dumps(fit_table(wide, request))
+
+
+def test_batches_of_targets_share_one_pattern(wide: RunTable, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = Request(("capacity",), FitOptions(starts=1), shrink=1e-2)
+    batches = fit_table(wide, request)
+    monkeypatch.setattr("mixlaw.fit.BLOCK", 20)
+    whole = fit_table(wide, request)
+    for target in wide.targets:
+        one, other = (fits.members[target][0].fit for fits in (batches, whole))
+        assert one.objective == pytest.approx(other.objective, rel=1e-6)
+        inputs = whole.inputs(whole.seen.mixtures[:4], 1e9, 2e10)
+        np.testing.assert_allclose(one.predict(inputs), other.predict(inputs), rtol=1e-4)

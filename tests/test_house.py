@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 ORDER = [
-    "errors", "files", "units", "mixture", "domains", "runs", "logs", "laws", "flags", "dataset", "solver", "problems",
-    "diagnose", "fit", "fits", "fitfile", "check", "fitting", "predicting", "benchmark", "cmr", "optimize", "allocate",
-    "export", "render", "cli",
+    "errors", "files", "units", "mixture", "domains", "runs", "logs", "laws", "flags", "dataset", "support", "solver",
+    "problems", "diagnose", "fit", "fits", "fitfile", "check", "fitting", "predicting", "benchmark", "cmr", "optimize",
+    "allocate", "export", "render", "cli",
 ]  # fmt: skip
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from mixlaw.dataset import Dataset
 from mixlaw.errors import InputError
-from mixlaw.fit import FitOptions, fit_law, served, stacked
+from mixlaw.fit import FitOptions, fit_law
 from mixlaw.laws import EXAMPLES, LAWS, bound
+from mixlaw.support import served, stacked
 from mixlaw.units import Unit
 
 

@@ -34,7 +34,7 @@ def show(name: str, words: str, plan: dict[str, Any], tables: list[RunTable]) ->
     measured = objectives(tables, weights)
     own = np.array(measured[f"recommended-{name}"])
     print(f"\n{words}: objective at {SIZE:,} parameters, lower is better")
-    head = f"{'mixture':<20} {'predicted':>9}  {'90 % interval':<13}  {'by seed':<20}  {'measured':>8}"
+    head = f"{'mixture':<20} {'predicted':>9}  {'90 % interval':<13}  {'its runs':<20}  {'measured':>8}"
     print(f"{head}  gain of the proposal: promised (90 %), measured")
     for mixture, values in sorted(measured.items(), key=lambda item: float(np.mean(item[1]))):
         key = "proposal" if mixture == f"recommended-{name}" else mixture

@@ -24,7 +24,7 @@ FAR = 10.0
 """Sizes and token counts beyond this many times the data are flagged."""
 GRAVE = (
     Doubt.TOO_FEW_RUNS, Doubt.FEWER_RUNS_THAN_PARAMETERS, Doubt.REDUNDANT, Doubt.ONE_RATIO, Doubt.SINGLE_SCALE,
-    Doubt.MISFIT,
+    Doubt.MISFIT, Doubt.MISSES_LARGEST_SIZE,
 )  # fmt: skip
 """Doubts of a fit that are repeated with every prediction and recommendation made from it."""
 OUTSIDE = 0.02
@@ -234,7 +234,19 @@ class FitSet:
                 carried.setdefault(flag.doubt, []).append(flag.detail or target)
         if Doubt.REDUNDANT in carried:
             carried[Doubt.REDUNDANT] = [self.redundant()]
+        if Doubt.MISSES_LARGEST_SIZE in carried:
+            carried[Doubt.MISSES_LARGEST_SIZE] = [self.missed()]
         return tuple(Flag(doubt, "; ".join(dict.fromkeys(details))[:200]) for doubt, details in carried.items())
+
+    def missed(self) -> str:
+        """How far the laws of each target are off at the largest size of the data, the worst target first."""
+        worst: dict[str, str] = {}
+        for target, members in self.members.items():
+            details = [f.detail for m in members for f in m.fit.flags if f.doubt is Doubt.MISSES_LARGEST_SIZE]
+            if details:
+                worst[target] = max(details, key=_percent)
+        named = sorted(worst, key=lambda target: -_percent(worst[target]))
+        return f"{shorten([f'{target} {worst[target]}' for target in named], 2)} (the worst law of each)"
 
     def redundant(self) -> str:
         """The directions that the data do not see, in one sentence: that of the weightiest law, and the other laws."""
@@ -282,3 +294,8 @@ def _delta_variance(fit: Fit, inputs: Inputs) -> Floats:
     """Variance of a log prediction from the covariance of the parameters, shape (n,)."""
     gradient = fit.law.gradient(fit.theta, inputs) / fit.predict(inputs)[:, None]
     return np.asarray(np.maximum(np.einsum("np,pq,nq->n", gradient, fit.covariance, gradient), 0.0))
+
+
+def _percent(detail: str) -> float:
+    """The number before the first percent sign."""
+    return float(detail.partition("%")[0])

@@ -87,6 +87,26 @@ def test_redundant_directions_of_averaged_laws_are_one_sentence(known_law: Path)
     assert line.endswith(f"]: {sentence}")
 
 
+def test_a_missed_largest_size_is_told_by_target_the_worst_first(fits: FitSet) -> None:
+    off = {
+        "web": ("1.2% too high", "2.1% too high"),
+        "code": ("3.4% too low", ""),
+        "math": ("", ""),
+        "books": ("1.5% too low", ""),
+    }
+
+    def missing(member: Member, detail: str) -> Member:
+        flags = (Flag(Doubt.MISSES_LARGEST_SIZE, f"{detail} on average over 9 runs"),) if detail else ()
+        return Member(replace(member.fit, flags=flags), member.weight)
+
+    members = {t: tuple(map(missing, ms, off[t])) for t, ms in fits.members.items()}
+    (flag,) = replace(fits, members=members).fit_flags()
+    assert flag.detail == (
+        "code 3.4% too low on average over 9 runs, web 2.1% too high on average over 9 runs and 1 more "
+        "(the worst law of each)"
+    )
+
+
 def test_a_law_without_size_says_so_at_any_other_size(known_law: Path) -> None:
     table = read_runs(known_law)
     small = fit_table(table.select(table.column("params") == 2e7), Request(("capacity",), FitOptions(starts=2)))

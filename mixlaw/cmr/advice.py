@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from mixlaw.cmr.between import error_covariance
 from mixlaw.cmr.data import Names
 from mixlaw.cmr.doubts import TIGHT, Judged
 from mixlaw.cmr.flags import Doubt
@@ -25,28 +26,29 @@ _LENGTHS = (0.5, 1.0, 1.5, 2.0)
 """Candidate runs are this many times the longest run, and no longer than the budget or the longest run."""
 _CANDIDATES = 33
 _STEP = 0.01
+_NOTHING = 1e-12
+"""Rounding of a variance."""
 
 
 def next_run(model: SizeModel, judged: Judged) -> NextRun | None:
     """The share and length of one more run that shrinks the variance of the turning share most per token.
 
-    Linear theory at the surface fit: the run would add ``J' J / s^2`` of its curve, at its share's place on the
-    splines, to the posterior precision. It is as noisy and as densely read as the runs there are, and what the law's
-    shape adds to the interval stays. None where the turning test does not bind or the interval is within ``TIGHT``.
+    Linear theory at the surface fit: the run would see its curve, ``J' J / s^2``, at its share's place on the splines
+    and with the error that the spline of v has there. It is as noisy and as densely read as the runs there are, and
+    what the law's shape adds to the interval stays. None where the turning test does not bind or the interval is
+    within ``TIGHT``.
     """
     around = judged.interval
     if judged.binding != "turning" or not 0 < judged.raw < 1 or not around.high - around.low > TIGHT:
         return None
-    sensitivity = _sensitivity(model, judged)
-    precision = model.surface.precision[0]
-    before = _deviation(sensitivity, precision)
+    plan = _Plan.of(model, judged)
     best: tuple[float, NextRun] | None = None
     for length in (length for length in _LENGTHS if length <= max(1.0, math.exp(judged.z)) + 1e-9):
         for share in _candidate_shares(model.shares):
-            after = _deviation(sensitivity, precision + _information(model, share, length))
-            gain = math.log(before / after) / length
+            after = plan.after(float(share), length)
+            gain = math.log(plan.before / after) / length
             if best is None or gain > best[0] * (1 + 1e-9):
-                widths = (math.hypot(Z90 * noise, around.shape) for noise in (before, after))
+                widths = (math.hypot(Z90 * noise, around.shape) for noise in (plan.before, after))
                 run = NextRun(float(share), length * model.data.longest, *widths)
                 best = (gain, run)
     return best[1] if best else None
@@ -58,31 +60,72 @@ def _candidate_shares(shares: Floats) -> Floats:
     return np.unique(np.linspace(first, last, _CANDIDATES).round()) * _STEP
 
 
-def _sensitivity(model: SizeModel, judged: Judged) -> Floats:
-    """Derivative of the turning share by theta of the surface, shape (3 n,)."""
-    share = float(np.clip(judged.turning, 0.001, 0.999))
-    around = spline_matrix(model.shares, np.array([share - 1e-4, share, share + 1e-4]))
-    turns = around @ model.surface.theta[0, :, 1]
-    steep = max((turns[2] - turns[0]) / 2e-4, 1e-3)
-    by_theta = np.zeros((len(model.shares), 3))
-    by_theta[:, 1] = -around[1] / steep
-    return by_theta.ravel()
+@dataclass(frozen=True)
+class _Plan:
+    """The turning share as a linear function of theta and of the error of v between tested shares.
+
+    Attributes:
+        model: the fits.
+        share: the turning share.
+        steep: derivative of v by the share there.
+        covariance: of theta flattened, shape (3 n, 3 n).
+        sensitivity: derivative of the turning share by theta, shape (3 n,).
+        rough: roughness of the errors of v.
+        before: standard deviation of the turning share.
+    """
+
+    model: SizeModel
+    share: float
+    steep: float
+    covariance: Floats
+    sensitivity: Floats
+    rough: float
+    before: float
+
+    @classmethod
+    def of(cls, model: SizeModel, judged: Judged) -> _Plan:
+        share = float(np.clip(judged.turning, 0.001, 0.999))
+        around = spline_matrix(model.shares, np.array([share - 1e-4, share, share + 1e-4]))
+        turns = around @ model.surface.theta[0, :, 1]
+        steep = max(float(turns[2] - turns[0]) / 2e-4, 1e-3)
+        by_theta = np.zeros((len(model.shares), 3))
+        by_theta[:, 1] = -around[1] / steep
+        sensitivity = by_theta.ravel()
+        covariance = inverse(model.surface.precision)[0]
+        error, unit = _error(model, judged.z, share), error_covariance(model.shares, np.array([share]))[0, 0]
+        rough = error / math.sqrt(unit) if unit > _NOTHING else 0.0
+        before = math.sqrt(sensitivity @ covariance @ sensitivity + rough**2 * unit / steep**2)
+        return cls(model, share, steep, covariance, sensitivity, rough, before)
+
+    def after(self, share: float, length: float) -> float:
+        """Standard deviation of the turning share with one more run."""
+        place = spline_matrix(self.model.shares, np.array([share]))[0]
+        squares = _information(self.model, place, length)
+        onto = np.kron(place, np.eye(3))
+        errors = self.rough**2 * error_covariance(self.model.shares, np.array([self.share, share]))
+        seen, shared = onto @ self.covariance @ onto.T, onto @ self.covariance @ self.sensitivity
+        seen[1, 1] += errors[1, 1]
+        shared[1] -= errors[0, 1] / self.steep
+        gain = float(shared @ np.linalg.solve(np.eye(3) + squares @ seen, squares @ shared))
+        return math.sqrt(max(self.before**2 - gain, _NOTHING * self.before**2))
 
 
-def _deviation(sensitivity: Floats, precision: Floats) -> float:
-    return float(np.sqrt(sensitivity @ inverse(precision[None])[0] @ sensitivity))
+def _error(model: SizeModel, z: float, share: float) -> float:
+    """Standard deviation of a normal error as wide, within 90 %, as the errors of ln T0 at a share."""
+    if model.between is None:
+        return 0.0
+    errors = model.between.of_turn_at(share, model.gap(z, math.inf, draws=True))[1:]
+    return float(np.quantile(np.abs(errors), 0.9)) / Z90
 
 
-def _information(model: SizeModel, share: float, length: float) -> Floats:
-    """What a run would add to the precision of theta, shape (3 n, 3 n)."""
-    place = spline_matrix(model.shares, np.array([share]))[0]
+def _information(model: SizeModel, place: Floats, length: float) -> Floats:
+    """What a run at a place on the splines says of its own curve, as a precision of (ln K, v, p), shape (3, 3)."""
     density = max(run.readings for run in model.data.curves)
     count = max(5, round(density * length))
     z = np.log(np.linspace(length / count, length, count))
     _, jacobian = curve_gradient(place @ model.surface.theta[0], z)
     jacobian = jacobian - jacobian.mean(axis=0)
-    squares = jacobian.T @ jacobian / float(model.surface.noise[0]) ** 2
-    return np.asarray(np.kron(np.outer(place, place), squares))
+    return np.asarray(jacobian.T @ jacobian / float(model.surface.noise[0]) ** 2)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from mixlaw.cmr.interval import interval
 from mixlaw.cmr.model import FORMS, SHARES, SizeModel
 from mixlaw.cmr.result import Answer, Binding, CmrOptions, Curves, ShareRow
 from mixlaw.cmr.sharelaw import fit_power, leave_one_out
-from mixlaw.cmr.splines import spline_matrix
 
 Floats = NDArray[np.float64]
 
@@ -150,9 +149,8 @@ def _level_shares(model: SizeModel, z: float, allowed: float) -> tuple[Floats, N
 
     Within the tested shares the increments are joined by a natural spline; below them a straight line leads on.
     """
-    increments = model.increments(np.array([z]), draws=True)[..., 0]
     within = SHARES <= model.shares[-1] + 1e-9
-    excess = increments @ model.over_shares[within].T - allowed
+    excess = model.increments_over_shares(z)[:, within] - allowed
     grid = SHARES[within]
     above = (excess > 0) & (grid >= model.shares[0])
     first = np.where(above.any(axis=1), above.argmax(axis=1), len(grid))
@@ -197,7 +195,7 @@ def _above_base(model: SizeModel, share: float, z: float) -> bool:
     """Whether general loss at a share and budget is above the base model's, in 95 % of any draws too."""
     if not math.isfinite(share):
         return False
-    drawn = model.increments(np.array([z]), draws=True)[..., 0] @ spline_matrix(model.shares, np.array([share]))[0]
+    drawn = model.increments_at(share, np.array([z]))[:, 0]
     return bool(drawn[0] > 0 and np.quantile(drawn, 0.05) > 0)
 
 

@@ -39,7 +39,9 @@ class Doubt(Enum):
         "the law misses the curves' shape, and the interval is widened to what they show"
     )
     WIDE_INTERVAL = "the 90 % interval is wider than 20 points: the runs hardly constrain the answer"
-    NO_NOISE = "readings scatter by less than 1e-6 nats about their curves (smoothed logs?): the interval means nothing"
+    NO_NOISE = (
+        "readings scatter by less than 1e-6 nats about their curves (smoothed logs?): the interval holds no noise"
+    )
     CORRELATED_READINGS = (
         "neighbouring residuals correlate by more than 0.2 (slow noise or a poor fit): noise counts as larger"
     )

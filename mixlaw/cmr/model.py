@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from mixlaw.cmr.between import Between
 from mixlaw.cmr.data import Readings, SizeData
 from mixlaw.cmr.forgetting import Forgetting
 from mixlaw.cmr.perrun import FURTHEST_PAIR, GRID, RunCurves, fit_runs, interpolated_share, last_turn, law_share
@@ -88,6 +89,7 @@ class SizeModel:
         interval: how the draws were made.
         refitted: the same with refits that leave out a block of readings (``samples.refitted_surfaces``) in the place
             of the draws; None without draws.
+        between: what the tested shares leave open about others, by draw; None without draws, and in ``refitted``.
     """
 
     data: SizeData
@@ -100,12 +102,13 @@ class SizeModel:
     forgetting: Forgetting | None
     interval: str
     refitted: SizeModel | None = None
+    between: Between | None = None
 
     @classmethod
     def fit(cls, data: SizeData, *, form: Form, draws: int, rng: np.random.Generator) -> SizeModel:
         """Fit everything; needs at least one curve."""
         readings = Readings.of(data)
-        own, shape = rng.spawn(2)  # streams of their own: the same whatever form and draws
+        own, shape, between = rng.spawn(3)  # streams of their own: the same whatever form and draws
         forgetting = Forgetting.fit(data, own)
         surface = fit_surface(readings)
         samples, interval = Samples.of(surface), ""
@@ -119,7 +122,11 @@ class SizeModel:
             interval = "parametric bootstrap of the readings, run by run"
         domain = DomainCurves.fit(Readings.of(data, domain=True)) if data.has_domain else None
         model = cls(data, readings, form, surface, samples, runs, domain, forgetting, interval)
-        return replace(model, refitted=model._without_blocks(shape)) if draws else model
+        if not draws:
+            return model
+        errors = Between.drawn(model.shares, SHARES, draws, between)
+        interval += "; smooth random errors between tested shares"
+        return replace(model, interval=interval, refitted=model._without_blocks(shape), between=errors)
 
     def _without_blocks(self, rng: np.random.Generator) -> SizeModel:
         if self.form == "surface":
@@ -164,7 +171,11 @@ class SizeModel:
         form = form or self.form
         if form != "surface":
             return law_share(self._run_turns(form, weight, draws=draws), self._run_shares, z)
-        return last_feasible(self.gap(z, weight, draws=draws) @ self.over_shares.T, self.shares)
+        gap = self.gap(z, weight, draws=draws)
+        over = gap @ self.over_shares.T
+        if draws and self.between:
+            over = over + self.between.of_turn(gap)
+        return last_feasible(over, self.shares)
 
     def gap(self, z: float, weight: float, *, draws: bool = False) -> Floats:
         """How far, in ln tokens, each tested share is from turning at z, at most 0 where it has, shape (B, n)."""
@@ -220,6 +231,18 @@ class SizeModel:
             mean = self._belongs / self._belongs.sum(axis=1, keepdims=True)
             found = np.einsum("kr,brm->bkm", mean, self.runs[self.form].value(z))
         return np.asarray(found if draws else found[0])
+
+    def increments_over_shares(self, z: float) -> Floats:
+        """General loss above the base model's on ``SHARES`` by draw, shape (B, 1001)."""
+        values = self.increments(np.array([z]), draws=True)[..., 0]
+        over = values @ self.over_shares.T
+        return np.asarray(over + self.between.of_level(values) if self.between else over)
+
+    def increments_at(self, share: float, z: Floats) -> Floats:
+        """General loss above the base model's along a run at any share, by draw, shape (B, m)."""
+        values = self.increments(z, draws=True).swapaxes(1, 2)
+        found = values @ spline_matrix(self.shares, np.array([share]))[0]
+        return np.asarray(found + self.between.of_level_at(share, values) if self.between else found)
 
     @cached_property
     def _belongs(self) -> Floats:

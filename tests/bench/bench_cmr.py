@@ -55,7 +55,7 @@ def data(size: str, noise: float, rng: np.random.Generator) -> SizeData:
 
 def measure(noise: float, seeds: int) -> None:
     errors: dict[str, list[float]] = {form: [] for form in FORMS}
-    draws_alone, own, published = [], [], []
+    draws_alone, own, published, widths = [], [], [], []
     for index, (size, value) in enumerate(PUBLISHED.items()):
         clean = SizeModel.fit(
             data(size, 0.0, np.random.default_rng(0)), form="surface", draws=0, rng=np.random.default_rng(0)
@@ -67,7 +67,9 @@ def measure(noise: float, seeds: int) -> None:
             for form in FORMS:
                 share = np.clip(model.turning_share(0.0, INFINITE, form=form)[0], 0, 1)
                 errors[form].append(100 * (share if np.isfinite(share) else 0.0) - value)
-            held = [holds(found, np.array([truth, value]) / 100) for found in intervals(model, 0.0)]
+            both = intervals(model, 0.0)
+            held = [holds(found, np.array([truth, value]) / 100) for found in both]
+            widths.append(100 * (both[1].high - both[1].low))
             draws_alone.append(held[0][0])
             own.append(held[1][0])
             published.append(held[1][1])
@@ -76,7 +78,8 @@ def measure(noise: float, seeds: int) -> None:
         f"noise {noise:g}: RMSE in points "
         + ", ".join(f"{form} {r:.2f}" for form, r in rmse.items())
         + f"; surface/paper {rmse['surface'] / rmse['paper']:.2f}; 90 % interval covers its answer without noise "
-        f"{np.mean(own):.1%} (draws alone {np.mean(draws_alone):.1%}), the published value {np.mean(published):.1%}\n"
+        f"{np.mean(own):.1%} (draws alone {np.mean(draws_alone):.1%}), the published value {np.mean(published):.1%}; "
+        f"width {np.median(widths):.2f} points (median), {np.mean(widths):.2f} (mean)\n"
     )
 
 

@@ -6,9 +6,10 @@ budgets, its turning point T0, and whether the share is safe: turned, and within
 the shares tested (1/8 to 1/2), for 1/8 below them (1/4 to 3/4). What was measured is the withheld run itself, smoothed
 without a law: a straight line in ln T through the readings around the budget, weighted by their distance (tricube).
 
-An interval is of the fitted curve: it carries the noise of readings and the law's shape, not that another seed would
-give another run. "covered" is of the smoothed measurement by that interval; "with noise" adds the standard error of the
-measurement. A verdict whose measurement is within 1.64 standard errors of the limit, or of the turn, is unclear.
+An interval is of the curve at a share: it carries the noise of readings, what tested shares leave open about others and
+the law's shape, not that another seed would give another run. "covered" is of the smoothed measurement by that
+interval; "with noise" adds the standard error of the measurement. A verdict whose measurement is within 1.64 standard
+errors of the limit, or of the turn, is unclear.
 """
 
 from __future__ import annotations
@@ -157,14 +158,20 @@ def case(size: SizeData, share: float, draws: int) -> Case:
     both = (model, model.refitted)
     place = spline_matrix(model.shares, np.array([share]))[0]
     z = np.log(np.array(BUDGETS) / kept.longest)
-    curves = [np.einsum("k,bkm->bm", place, one.increments(z, draws=True)) for one in both]
-    turns = [kept.longest * np.exp(one.samples.theta[..., 1] @ place) for one in both]
+    curves = [one.increments_at(share, z) for one in both]
+    turns = [kept.longest * np.exp(turning_at(one, share, place)) for one in both]
     report = predict_cmr([kept], NAMES, BUDGETS, options=CmrOptions(draws=0))
     return Case(
         kept, share, not model.shares[0] < share < model.shares[-1],
         tuple(Predicted.of(curves[0][:, i], curves[1][:, i]) for i in range(len(BUDGETS))),
         Predicted.of(*turns), tuple(a.share for a in report.answers), Measured.of(withheld, size.base_general),
     )  # fmt: skip
+
+
+def turning_at(model: SizeModel, share: float, place: np.ndarray) -> np.ndarray:
+    """ln(T0 / longest run) at a share, by draw."""
+    gap = model.samples.theta[..., 1]
+    return gap @ place + (model.between.of_turn_at(share, gap) if model.between else 0.0)
 
 
 def losses(cases: list[Case]) -> list[tuple[str, ...]]:

@@ -188,7 +188,7 @@ def test_replicates_switch_the_interval_to_runs(made_up) -> None:
     assert "run-noise-unseen" in one.answers[0].flag_names
     assert one.sizes[0].interval.startswith("draws from the posterior")
     assert "run-noise-unseen" not in three.answers[0].flag_names
-    assert three.sizes[0].interval == "bootstrap over runs within each share"
+    assert three.sizes[0].interval.startswith("bootstrap over runs within each share")
     assert three.answers[0].low <= three.answers[0].share <= three.answers[0].high
 
 
@@ -250,7 +250,10 @@ def test_the_next_run_is_near_the_answer_and_narrows_it(published) -> None:
     assert 0.2 <= run.share <= 0.4
     assert run.tokens <= 20e9
     assert run.after < run.before
-    assert ask(published("460M"), draws=100).next_run is None  # nothing to narrow without noise
+    still = ask(published("460M"), draws=100).next_run  # without noise a run at the answer's share settles it
+    assert still is not None
+    assert abs(still.share - 0.297) < 0.02
+    assert still.after < 0.3 * still.before
 
 
 def test_same_seed_same_answer_and_other_sizes_do_not_matter(published) -> None:

@@ -44,7 +44,7 @@ def next_run(model: SizeModel, judged: Judged) -> NextRun | None:
     plan = _Plan.of(model, judged)
     best: tuple[float, NextRun] | None = None
     for length in (length for length in _LENGTHS if length <= max(1.0, math.exp(judged.z)) + 1e-9):
-        for share in _candidate_shares(model.shares):
+        for share in _candidate_shares(np.append(model.shares, plan.share)):
             after = plan.after(float(share), length)
             gain = math.log(plan.before / after) / length
             if best is None or gain > best[0] * (1 + 1e-9):
@@ -55,8 +55,8 @@ def next_run(model: SizeModel, judged: Judged) -> NextRun | None:
 
 
 def _candidate_shares(shares: Floats) -> Floats:
-    """Whole per cents within the tested shares."""
-    first, last = math.ceil(shares[0] / _STEP - 1e-9), math.floor(shares[-1] / _STEP + 1e-9)
+    """Whole per cents from the smallest to the largest of the tested shares and the answer."""
+    first, last = max(1, math.ceil(shares.min() / _STEP - 1e-9)), math.floor(shares.max() / _STEP + 1e-9)
     return np.unique(np.linspace(first, last, _CANDIDATES).round()) * _STEP
 
 
@@ -112,7 +112,7 @@ class _Plan:
 
 def _error(model: SizeModel, z: float, share: float) -> float:
     """Standard deviation of a normal error as wide, within 90 %, as the errors of ln T0 at a share."""
-    if model.between is None:
+    if model.between is None or model.form != "surface":
         return 0.0
     errors = model.between.of_turn_at(share, model.gap(z, math.inf, draws=True))[1:]
     return float(np.quantile(np.abs(errors), 0.9)) / Z90

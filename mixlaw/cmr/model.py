@@ -125,7 +125,7 @@ class SizeModel:
         if not draws:
             return model
         errors = Between.drawn(model.shares, SHARES, draws, between)
-        interval += "; smooth random errors between tested shares"
+        interval += "; smooth random errors" + " of the level" * (form != "surface") + " between tested shares"
         return replace(model, interval=interval, refitted=model._without_blocks(shape), between=errors)
 
     def _without_blocks(self, rng: np.random.Generator) -> SizeModel:

@@ -118,6 +118,22 @@ def test_the_answers_interval_carries_them_and_the_answer_does_not(published) ->
     assert model.refitted.between is None
 
 
+def test_the_run_worth_making_for_an_answer_beyond_the_tested_shares_is_out_there(published) -> None:
+    size = published("1.6B", shares=("0.125", "0.25", "0.333"), noise=1e-4)
+    answer = predict_cmr([size], Names("general", "finance"), [17e9], options=CmrOptions(draws=200)).answers[0]
+    assert 0.35 < answer.share < 0.41
+    assert answer.next_run is not None
+    assert answer.next_run.share == pytest.approx(answer.share, abs=0.02)
+    assert answer.next_run.after < answer.next_run.before / 2
+
+
+def test_a_law_over_pairs_has_no_errors_of_a_spline_but_its_levels_have(published) -> None:
+    model = SizeModel.fit(published("460M"), form="reduced", draws=60, rng=np.random.default_rng(0))
+    assert model.turning_share(0.0, np.inf, draws=True)[1:].std() < 1e-4
+    assert model.increments_at(0.42, np.array([0.0]))[1:, 0].std() > 1e-4
+    assert model.interval.endswith("smooth random errors of the level between tested shares")
+
+
 def test_the_tolerances_share_carries_them_too(published) -> None:
     size = published("460M")
     answers = {}

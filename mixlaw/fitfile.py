@@ -40,6 +40,7 @@ def dumps(fits: FitSet) -> str:
             "data": _seen(fits.seen),
             "evidence": dict(fits.evidence),
             "widen": dict(fits.widen),
+            **({"widen_contrast": dict(fits.widen_contrast)} if fits.widen_contrast else {}),
             "fits": {
                 target: [{"weight": m.weight, **_fit(m.fit)} for m in members]
                 for target, members in fits.members.items()
@@ -140,6 +141,7 @@ def _load(content: Mapping[str, Any]) -> FitSet:
         options=FitOptions(**{**options, "selection": selection, "solver": solver, "unique": unique}),
         evidence=content["evidence"],
         widen=content["widen"],
+        widen_contrast=content.get("widen_contrast", {}),
         benchmarks=content.get("benchmarks", {}),
         command=str(content.get("command", "")),
     )

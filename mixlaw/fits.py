@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,11 @@ class Seen:
     points: int
     dropped: Mapping[str, int] = field(default_factory=dict)
 
+    @cached_property
+    def distinct(self) -> Floats:
+        """The mixtures, each once, shape (m, K): over them the level of a deviation is taken."""
+        return np.unique(self.mixtures, axis=0)
+
     @classmethod
     def of(cls, dataset: Dataset) -> Seen:
         """Summarise a data set by the last row of each run."""
@@ -102,6 +108,7 @@ class FitSet:
         options: how they were fitted.
         evidence: plain data on how the laws were chosen and how intervals were calibrated.
         widen: by target, the factor by which intervals are widened to cover held-out data.
+        widen_contrast: by target, the factor for differences between mixtures; where absent, that of ``widen``.
         benchmarks: by task, the curve from losses to accuracy as plain data (``mixlaw.benchmark`` reads it).
         command: the command line that made the fits; empty where it is not known.
     """
@@ -113,6 +120,7 @@ class FitSet:
     options: FitOptions = field(default_factory=FitOptions)
     evidence: Mapping[str, object] = field(default_factory=dict)
     widen: Mapping[str, float] = field(default_factory=dict)
+    widen_contrast: Mapping[str, float] = field(default_factory=dict)
     benchmarks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     command: str = ""
 
@@ -215,16 +223,30 @@ class FitSet:
         sd = self.widen.get(target, 1.0) * self.log_error(target, inputs)
         return Prediction(value, value * np.exp(-Z90 * sd), value * np.exp(Z90 * sd))
 
-    def log_error(self, target: str, inputs: Inputs) -> Floats:
-        """Standard deviation of a log prediction, shape (n,): parameters, and spread between member laws."""
+    def log_error(self, target: str, inputs: Inputs, *, contrast: bool = False) -> Floats:
+        """Standard deviation of a log prediction, shape (n,): parameters, and spread between member laws.
+
+        Args:
+            target: whose loss.
+            inputs: n rows.
+            contrast: of the prediction minus the mean over the rows instead.
+        """
         members = self.members[target]
+        part = _about_mean if contrast else np.asarray
         centre = np.log(self.value(target, inputs))
-        spread = np.sum([m.weight * (np.log(m.fit.predict(inputs)) - centre) ** 2 for m in members], axis=0)
+        spread = np.sum([m.weight * part(np.log(m.fit.predict(inputs)) - centre) ** 2 for m in members], axis=0)
         draws = self.draws(target, inputs)
         if draws is not None:
-            return np.asarray(np.sqrt(np.var(np.log(draws), axis=0) + spread))
-        variance = np.sum([m.weight * _delta_variance(m.fit, inputs) for m in members], axis=0)
+            return np.asarray(np.sqrt(np.var(part(np.log(draws)), axis=0) + spread))
+        slopes = [part((m.fit.law.gradient(m.fit.theta, inputs) / m.fit.predict(inputs)[:, None]).T) for m in members]
+        variances = [np.einsum("pn,pq,qn->n", s, m.fit.covariance, s) for s, m in zip(slopes, members, strict=True)]
+        variance = np.sum([m.weight * np.maximum(v, 0.0) for v, m in zip(variances, members, strict=True)], axis=0)
         return np.asarray(np.sqrt(variance + spread))
+
+    def factors(self, target: str) -> tuple[float, float]:
+        """By how much deviations from the fit are widened: their level, common to mixtures, and the rest."""
+        level = self.widen.get(target, 1.0)
+        return level, self.widen_contrast.get(target, level)
 
     def fit_flags(self) -> tuple[Flag, ...]:
         """The doubts of the fits that bear on every answer, each once, with the targets that carry them."""
@@ -290,10 +312,9 @@ class FitSet:
         return ", ".join(f"{self.domains[i]} {shares[i]:.3f} (data {low[i]:.3f}-{high[i]:.3f})" for i in out)
 
 
-def _delta_variance(fit: Fit, inputs: Inputs) -> Floats:
-    """Variance of a log prediction from the covariance of the parameters, shape (n,)."""
-    gradient = fit.law.gradient(fit.theta, inputs) / fit.predict(inputs)[:, None]
-    return np.asarray(np.maximum(np.einsum("np,pq,nq->n", gradient, fit.covariance, gradient), 0.0))
+def _about_mean(values: Floats) -> Floats:
+    """Values minus their mean over the last axis, shape (..., n)."""
+    return np.asarray(values - values.mean(axis=-1, keepdims=True))
 
 
 def _percent(detail: str) -> float:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +43,14 @@ def test_a_file_says_how_it_was_made(fits: FitSet) -> None:
     assert entry["weight"] == 0.5
     assert set(entry["parameters"]) >= {"E", "a", "b", "c[web]"}
     assert {"status", "objective", "gradient", "starts", "agreeing", "rank", "condition", "flags"} <= set(entry)
+
+
+def test_a_file_from_before_contrasts_were_calibrated_reads_as_it_did(fits: FitSet) -> None:
+    wide = replace(fits, widen=dict.fromkeys(fits.targets, 2.5))
+    assert "widen_contrast" not in json.loads(fitfile.dumps(wide))
+    assert fitfile.loads(fitfile.dumps(wide)).factors("web") == (2.5, 2.5)
+    both = replace(wide, widen_contrast=dict.fromkeys(fits.targets, 1.25))
+    assert fitfile.loads(fitfile.dumps(both)).factors("web") == (2.5, 1.25)
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,12 @@ def curves(fits: FitSet) -> dict[str, Curve]:
 def predict_accuracies(fits: FitSet, inputs: Inputs) -> dict[str, Accuracy]:
     """Accuracies of the predictable tasks at the first row of inputs.
 
-    The intervals carry what is not known of the losses, of the curve, and of its form.
+    The intervals carry what is not known of the losses, of the curve, and of its form. They are intervals of levels,
+    as those of losses are: one factor widens them, whatever differences between mixtures need.
     """
     found = curves(fits)
-    spread = accuracy_scenarios(found, loss_scenarios(fits, inputs, seed=fits.options.seed))
+    levels = replace(fits, widen_contrast={})
+    spread = accuracy_scenarios(found, loss_scenarios(levels, inputs, seed=fits.options.seed))
     out = {}
     for task, scenarios in spread.items():
         losses = np.column_stack([fits.value(target, inputs) for target in found[task].inputs])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import ndtri
@@ -32,7 +33,8 @@ def insist_on_bootstrap(there: bool) -> None:
 class Ensemble:
     """``mean + z sd`` of the objective over bootstrap members: smooth, and the quantile where they are normal.
 
-    A member's log losses are as far from those of the fit as intervals are widened to cover held-out data.
+    A member's log losses are as far from those of the fit as it takes to cover held-out data: the mean of the
+    deviation over the mixtures of the data by one factor, the rest, which is what differs between mixtures, by another.
 
     Attributes:
         surface: the objective.
@@ -62,19 +64,32 @@ class Ensemble:
         losses = {}
         for target in self.surface.needed:
             draws = np.asarray(self.surface.fits.draws(target, inputs))[: self.first]
-            centre = self.surface.fits.value(target, inputs)
-            losses[target] = centre * (draws / centre) ** self._widen(target)
+            losses[target] = self._moved(target, self.surface.fits.value(target, inputs), draws)
         values = self._scores(losses)
         return np.asarray(values.mean(axis=0) + self.margin * values.std(axis=0))
 
-    def _widen(self, target: str) -> float:
-        return self.surface.fits.widen.get(target, 1.0)
+    @cached_property
+    def levels(self) -> dict[str, Floats]:
+        """By target, the mean of each member's log deviation over the mixtures of the data, shape (S, 1)."""
+        inputs, fits = self.surface.inputs(self.surface.fits.seen.distinct), self.surface.fits
+        return {
+            target: np.log(np.asarray(fits.draws(target, inputs))[: self.first] / fits.value(target, inputs)).mean(
+                axis=1, keepdims=True
+            )
+            for target in self.surface.needed
+        }
+
+    def _moved(self, target: str, centre: Floats, draws: Floats) -> Floats:
+        """Losses of the members (S, n), moved away from the fit (n,) by the factors of the target."""
+        level, contrast = self.surface.fits.factors(target)
+        shift = np.exp((level - contrast) * self.levels[target]) if level != contrast else 1.0
+        return np.asarray(centre * (draws / centre) ** contrast * shift)
 
     def _widened(self, target: str, inputs: Inputs, draws: Floats, slopes: Floats) -> tuple[Floats, Floats]:
-        """Losses of the members (S, n) and slopes (S, n, K), moved away from the fit by the factor of the target."""
+        """Losses of the members (S, n) as ``_moved`` has them, and slopes (S, n, K); the level has no slope."""
         centre, slope = self.surface.fits.value_and_share_gradient(target, inputs)
-        widen = self._widen(target)
-        moved = centre * (draws / centre) ** widen
+        _, widen = self.surface.fits.factors(target)
+        moved = self._moved(target, centre, draws)
         log_slopes = (1 - widen) * slope / centre[:, None] + widen * slopes / draws[..., None]
         return moved, moved[..., None] * log_slopes
 
@@ -103,4 +118,8 @@ class Ensemble:
 
     def hessian(self, share: Floats) -> Floats:
         """Second derivatives at one mixture, shape (K, K), over some of the members."""
-        return differences(Ensemble(self.surface, self.margin, CURVATURE_MEMBERS), share)
+        return differences(self._few, share)
+
+    @cached_property
+    def _few(self) -> Ensemble:
+        return Ensemble(self.surface, self.margin, CURVATURE_MEMBERS)

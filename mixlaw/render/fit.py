@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from rich.table import Table
 
@@ -103,6 +104,7 @@ def choice_lines(fits: FitSet) -> list[str]:
         lines.append(
             f"90% intervals covered {percent(calibration['achieved'], 0)} of {calibration['losses']} losses of "
             f"{calibration['held_out']}, fitted without them; widened by {calibration['widened_by']:.2f}"
+            f"{_contrasts(calibration)}"
         )
     shrinkage = fits.evidence.get("shrinkage")
     if isinstance(shrinkage, dict):
@@ -112,3 +114,15 @@ def choice_lines(fits: FitSet) -> list[str]:
             f"{shrinkage['strength']:g}, by the error on folds of mixtures: {listing}"
         )
     return lines
+
+
+def _contrasts(calibration: Mapping[str, Any]) -> str:
+    """The end of the sentence on calibration; nothing for a fit file from before contrasts were calibrated."""
+    if "contrasts" not in calibration:
+        return ""
+    if not calibration["contrasts"]:
+        return "; differences between mixtures too, for too few mixtures of one scale were held out"
+    return (
+        f"; intervals of differences between mixtures covered {percent(calibration['achieved_contrasts'], 0)} of "
+        f"{calibration['contrasts']}, widened by {calibration['contrasts_widened_by']:.2f}"
+    )

@@ -68,6 +68,27 @@ def test_a_fit(fits: FitSet) -> None:
     assert shown == (GOLDEN / "fit.txt").read_text()
 
 
+@pytest.mark.parametrize(
+    ("extra", "end"),
+    [
+        ({}, "widened by 1.30"),
+        (
+            {"contrasts": 30, "achieved_contrasts": 0.9, "contrasts_widened_by": 1.06},
+            "widened by 1.30; intervals of differences between mixtures covered 90% of 30, widened by 1.06",
+        ),
+        (
+            {"contrasts": 0, "contrasts_widened_by": 1.3},
+            "widened by 1.30; differences between mixtures too, for too few mixtures of one scale were held out",
+        ),
+    ],
+)
+def test_one_sentence_for_levels_and_differences(fits: FitSet, extra: dict[str, float], end: str) -> None:
+    entry = fits.evidence["calibration"]
+    assert isinstance(entry, dict)
+    line = render_fit.choice_lines(replace(fits, evidence={"calibration": entry | extra}))[0]
+    assert line == f"90% intervals covered 81% of 32 losses of largest size, 400M, fitted without them; {end}"
+
+
 def row(name: str, predicted: list[float], measured: list[float], **changes: object) -> Row:
     p, y = np.array(predicted), np.array(measured)
     one = score(p, y)

@@ -243,7 +243,7 @@ def _complete(block: _Block) -> list[Fit]:
     fits = []
     for index, target in enumerate(dataset.targets):
         mine = np.arange(index * options.starts, (index + 1) * options.starts)
-        fits.append(_finish(form, dataset, target, problems, solution, mine, options))
+        fits.append(_with_flags(_finish(form, dataset, target, problems, solution, mine, options), dataset))
     return fits
 
 
@@ -258,7 +258,7 @@ def _together(form: DomainLaw, dataset: Dataset, options: FitOptions) -> list[Fi
         present = dataset.weights[index] > 0
         fit = replace(whole, target=target, points=int(present.sum()), runs=len(np.unique(dataset.run[present])))
         residuals = np.log(fit.predict(dataset.inputs)) - dataset.log_y[index]
-        fits.append(replace(fit, residual=float(np.median(np.abs(residuals[present])))))
+        fits.append(_with_flags(replace(fit, residual=float(np.median(np.abs(residuals[present])))), dataset))
     return fits
 
 
@@ -315,7 +315,7 @@ def _finish(
     mine: NDArray[np.intp],
     options: FitOptions,
 ) -> Fit:
-    """Pick the best start of a target, polish it, and describe it."""
+    """Pick the best start of a target, polish it, and describe it, all but its flags."""
     objectives = solution.objective[mine]
     best = mine[int(np.argmin(objectives))]
     agreeing = float(np.mean(objectives <= 1.01 * solution.objective[best] + 1e-12))
@@ -328,7 +328,7 @@ def _finish(
     shape = shape.named([p.name for p in form.parameters(dataset.inputs.domains)])
     residuals = np.log(form.predict(one.theta[0], dataset.inputs)) - dataset.log_y[index]
     runs = len(np.unique(dataset.run[present]))
-    fit = Fit(
+    return Fit(
         target=target,
         form=form.name,
         domains=dataset.inputs.domains,
@@ -344,7 +344,6 @@ def _finish(
         residual=float(np.median(np.abs(residuals[present]))),
         geometry=shape,
     )
-    return _with_flags(fit, dataset)
 
 
 def _with_flags(fit: Fit, dataset: Dataset) -> Fit:

@@ -34,10 +34,9 @@ def mixture_table(choice: Choice) -> Table:
         )
         for i, domain in enumerate(choice.fits.domains)
     ]
-    of = " (incumbent)" if choice.keep else ""
-    extra = [f"epochs{of}", "in proxies"] if known else []
-    columns = ["domain", "proposal", "within noise", *map(_plain, names), *extra]
-    return table(f"Mixture (token shares) for {_scale(choice.request.scale)}", columns, rows)
+    columns = ["domain", "proposal", "within noise", *map(_plain, names), *(["epochs", "in proxies"] if known else [])]
+    of = "; epochs of the incumbent" if known and choice.keep else ""
+    return table(f"Mixture (token shares) for {_scale(choice.request.scale)}{of}", columns, rows)
 
 
 def _epoch_cells(choice: Choice, domain: str) -> tuple[str, str]:

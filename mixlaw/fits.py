@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -223,25 +224,35 @@ class FitSet:
         sd = self.widen.get(target, 1.0) * self.log_error(target, inputs)
         return Prediction(value, value * np.exp(-Z90 * sd), value * np.exp(Z90 * sd))
 
-    def log_error(self, target: str, inputs: Inputs, *, contrast: bool = False) -> Floats:
-        """Standard deviation of a log prediction, shape (n,): parameters, and spread between member laws.
-
-        Args:
-            target: whose loss.
-            inputs: n rows.
-            contrast: of the prediction minus the mean over the rows instead.
-        """
+    def log_error(self, target: str, inputs: Inputs) -> Floats:
+        """Standard deviation of a log prediction, shape (n,): parameters, and spread between member laws."""
         members = self.members[target]
-        part = _about_mean if contrast else np.asarray
         centre = np.log(self.value(target, inputs))
-        spread = np.sum([m.weight * part(np.log(m.fit.predict(inputs)) - centre) ** 2 for m in members], axis=0)
+        spread = np.sum([m.weight * (np.log(m.fit.predict(inputs)) - centre) ** 2 for m in members], axis=0)
         draws = self.draws(target, inputs)
         if draws is not None:
-            return np.asarray(np.sqrt(np.var(part(np.log(draws)), axis=0) + spread))
-        slopes = [part((m.fit.law.gradient(m.fit.theta, inputs) / m.fit.predict(inputs)[:, None]).T) for m in members]
-        variances = [np.einsum("pn,pq,qn->n", s, m.fit.covariance, s) for s, m in zip(slopes, members, strict=True)]
-        variance = np.sum([m.weight * np.maximum(v, 0.0) for v, m in zip(variances, members, strict=True)], axis=0)
+            return np.asarray(np.sqrt(np.var(np.log(draws), axis=0) + spread))
+        variance = np.sum([m.weight * _delta_variance(m.fit, inputs) for m in members], axis=0)
         return np.asarray(np.sqrt(variance + spread))
+
+    def contrast_error(self, targets: Sequence[str], inputs: Inputs) -> Floats | None:
+        """Standard deviation of contrasts, shape (n,): the mean log prediction of some targets minus that of all rows.
+
+        Draws belong together over targets, and so do member laws, in their order. None without a bootstrap.
+        """
+        draws = [d for t in targets if (d := self.draws(t, inputs)) is not None]
+        if len(draws) < len(targets):
+            return None
+        number = min(len(d) for d in draws)
+        drawn = _about_mean(np.mean([np.log(d[:number]) for d in draws], axis=0))
+        ends = {t: np.cumsum([m.weight for m in self.members[t]]) for t in targets}
+        cuts = np.unique(np.concatenate([[0.0], *ends.values()]).clip(0, 1))
+        spread = np.zeros(len(inputs))
+        for low, high in pairwise(cuts):
+            mine = [self.members[t][np.searchsorted(ends[t][:-1], (low + high) / 2)] for t in targets]
+            off = [np.log(m.fit.predict(inputs) / self.value(t, inputs)) for m, t in zip(mine, targets, strict=True)]
+            spread += (high - low) * _about_mean(np.mean(off, axis=0)) ** 2
+        return np.asarray(np.sqrt(np.var(drawn, axis=0) + spread))
 
     def factors(self, target: str) -> tuple[float, float]:
         """By how much deviations from the fit are widened: their level, common to mixtures, and the rest."""
@@ -310,6 +321,12 @@ class FitSet:
         low, high = self.seen.mixtures.min(axis=0), self.seen.mixtures.max(axis=0)
         out = np.flatnonzero((shares < low - OUTSIDE) | (shares > high + OUTSIDE))
         return ", ".join(f"{self.domains[i]} {shares[i]:.3f} (data {low[i]:.3f}-{high[i]:.3f})" for i in out)
+
+
+def _delta_variance(fit: Fit, inputs: Inputs) -> Floats:
+    """Variance of a log prediction from the covariance of the parameters, shape (n,)."""
+    gradient = fit.law.gradient(fit.theta, inputs) / fit.predict(inputs)[:, None]
+    return np.asarray(np.maximum(np.einsum("np,pq,nq->n", gradient, fit.covariance, gradient), 0.0))
 
 
 def _about_mean(values: Floats) -> Floats:

@@ -1,18 +1,20 @@
 """How far differences between mixtures are off at a scale that the laws have not seen.
 
 An error of extrapolation in size is mostly common to all mixtures and cancels between them. So the contrasts of the
-held-out runs, each the log miss of a run minus the mean over runs of its size and token count, are calibrated apart:
+held-out runs, each the log miss of a run minus the mean over runs of its size and token count, are calibrated apart.
+With c a contrast, s its predicted standard deviation and e the noise of one run, which is no error of the law, the
+interval of c just holds it when the law's part is widened by k,
 
-    k^2 = sum_t w_t sum_i (c_ti^2 - e_t^2 (1 - 1 / n)) / sum_t w_t sum_i s_ti^2,    w_t = 1 / (mean s_t^2 + e_t^2)
+    k^2 = ((c / z)^2 - e^2 (1 - 1 / n)) / s^2,    z = 1.645 for 90 %,
 
-with c the contrasts of target t, s their predicted standard deviations, e the noise of one run, which is no error of
-the law, and w_t so that targets count alike whatever their scale. Only repeats of a configuration tell e. Without them
-the scatter round the fits is an upper bound, for the misfit of the law is in it, and 0 is a lower one.
+and the factor is the 90 % quantile of these k: over the contrasts of all targets, or over those of the mean of targets,
+whose errors may move together more than the draws do; the larger of the two. Only repeats of a configuration tell e.
+Without them the scatter round the fits is an upper bound, for the misfit of the law is in it, and 0 is a lower one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,22 +36,41 @@ REPEATS = 4
 
 
 @dataclass(frozen=True)
-class Contrasts:
-    """Squares of the held-out contrasts, entries of all targets and scales one after the other, m of them.
+class Squares:
+    """Squares of m held-out contrasts.
 
     Attributes:
         measured: c^2, shape (m,).
         predicted: s^2, shape (m,).
         noise: e^2 (1 - 1 / n), shape (m,).
-        weight: w of the target, shape (m,).
-        freedom: distinct mixtures minus scales: how many independent contrasts a target has.
-        repeated: whether the noise is known from repeats, or may be anything from 0 to what is given.
     """
 
     measured: Floats
     predicted: Floats
     noise: Floats
-    weight: Floats
+
+    def __len__(self) -> int:
+        return len(self.measured)
+
+    def covering(self, noise: float, *, raised: float = 1.0) -> float:
+        """The factor by which 90 % are covered, ``noise`` times the noise added and contrasts ``raised``."""
+        error = (raised / Z90) ** 2 * self.measured - noise * self.noise
+        return float(np.sqrt(max(float(np.quantile(error / np.maximum(self.predicted, 1e-18), 0.9)), 0.0)))
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """Held-out contrasts.
+
+    Attributes:
+        single: those of all targets one after the other.
+        mean: those of the mean over targets; None where no two runs of a scale have all losses.
+        freedom: distinct mixtures minus scales: how many independent contrasts a target has.
+        repeated: whether the noise is known from repeats, or may be anything from 0 to what is given.
+    """
+
+    single: Squares
+    mean: Squares | None
     freedom: int
     repeated: bool = True
 
@@ -63,24 +84,24 @@ class Contrasts:
             noise: of one run.
         """
         groups = [g for g in _scales(held) if len(np.unique(held.mixture_codes[g])) > 1]
-        parts = [part for t in fits.targets for part in _of_target(fits, held, groups, t, noise.relative.get(t, 0.0))]
+        single = [p for t in fits.targets for g in groups if (p := _squares(fits, held, g, (t,), noise)) is not None]
+        mean = [p for g in groups if (p := _squares(fits, held, g, fits.targets, noise)) is not None]
         freedom = sum(len(np.unique(held.mixture_codes[g])) - 1 for g in groups)
-        measured, predicted, runs, weight = np.concatenate([np.zeros((4, 0)), *parts], axis=1)
-        return cls(measured, predicted, runs, weight, freedom, noise.repeated)
+        return cls(_joined(single), _joined(mean) if mean else None, freedom, noise.repeated)
 
     def __len__(self) -> int:
-        return len(self.measured)
+        return len(self.single)
 
     @property
     def enough(self) -> bool:
         """Whether there are enough to be judged by."""
-        return self.freedom >= FEWEST and float(self.weight @ self.predicted) > 0
+        return self.freedom >= FEWEST and len(self) > 0
 
     @property
     def achieved(self) -> float:
-        """Share of the contrasts inside their 90 % interval by the draws and known noise; NaN without any."""
-        inside = self.measured <= Z90**2 * (self.predicted + self._known)
-        return float(np.mean(inside)) if len(self) else float("nan")
+        """Share of single targets' contrasts inside their 90 % interval by the draws and known noise."""
+        known = self.single.noise if self.repeated else 0.0
+        return float(np.mean(self.single.measured <= Z90**2 * (self.single.predicted + known)))
 
     def factor(self, ceiling: float) -> float:
         """The factor k by which deviations of contrasts are widened, at least 1.
@@ -90,15 +111,10 @@ class Contrasts:
         lift the factor above ``ceiling``.
         """
         student = float(stdtrit(self.freedom, 0.95)) / Z90
-        cautious = self._moment(student**2 * self.measured - self._known)
-        return max(1.0, self._moment(self.measured - self.noise), min(cautious, ceiling))
-
-    @property
-    def _known(self) -> Floats:
-        return self.noise if self.repeated else np.zeros(len(self))
-
-    def _moment(self, error: Floats) -> float:
-        return float(np.sqrt(max(float(self.weight @ error), 0.0) / (self.weight @ self.predicted)))
+        parts = [self.single] if self.mean is None else [self.single, self.mean]
+        plain = max(part.covering(1.0) for part in parts)
+        cautious = max(part.covering(float(self.repeated), raised=student) for part in parts)
+        return max(1.0, plain, min(cautious, ceiling))
 
 
 @dataclass(frozen=True)
@@ -126,23 +142,26 @@ class Noise:
         return cls(scatter, "at most the residuals of the fits: too few repeats", False)
 
 
-def _of_target(
-    fits: FitSet, held: RunTable, groups: list[NDArray[np.intp]], target: str, noise: float
-) -> Iterator[Floats]:
-    """c^2, s^2, noise and weight of one target's contrasts, shape (4, n) for each scale."""
-    found = []
-    for group in groups:
-        loss = held.loss(target)[group]
-        rows = group[np.isfinite(loss)]
-        if len(rows) < 2:
-            continue
-        inputs = inputs_of(held).rows(rows)
-        off = np.log(held.loss(target)[rows]) - np.log(fits.value(target, inputs))
-        sd = fits.log_error(target, inputs, contrast=True)
-        found.append(np.array([(off - off.mean()) ** 2, sd**2, np.full(len(rows), noise**2 * (1 - 1 / len(rows)))]))
-    usual = noise**2 + (float(np.mean(np.concatenate([f[1] for f in found]))) if found else 0.0)
-    for part in found:
-        yield np.vstack([part, np.full(part.shape[1], 1 / max(usual, 1e-18))])
+def _squares(
+    fits: FitSet, held: RunTable, group: NDArray[np.intp], targets: tuple[str, ...], noise: Noise
+) -> Squares | None:
+    """Contrasts of the mean over some targets within one scale; None where fewer than two runs have all losses."""
+    misses = np.array([np.log(held.loss(t)[group]) for t in targets])
+    there = np.isfinite(misses).all(axis=0)
+    if there.sum() < 2:
+        return None
+    inputs = inputs_of(held).rows(group[there])
+    off = np.mean([m[there] - np.log(fits.value(t, inputs)) for t, m in zip(targets, misses, strict=True)], axis=0)
+    sd = fits.contrast_error(targets, inputs)
+    if sd is None:
+        return None
+    one = sum(noise.relative.get(t, 0.0) ** 2 for t in targets) / len(targets) ** 2
+    return Squares((off - off.mean()) ** 2, sd**2, np.full(len(off), one * (1 - 1 / len(off))))
+
+
+def _joined(parts: list[Squares]) -> Squares:
+    columns = ([p.measured for p in parts], [p.predicted for p in parts], [p.noise for p in parts])
+    return Squares(*(np.concatenate([np.zeros(0), *column]) for column in columns))
 
 
 def _scales(held: RunTable) -> list[NDArray[np.intp]]:

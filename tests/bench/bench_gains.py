@@ -1,13 +1,14 @@
 """Do the 90 % intervals of differences between mixtures hold, and are ties and winners called rightly?
 
     python tests/bench/bench_gains.py [--truth capacity|additive|skills] [--law capacity] [--seeds 50] [--repeats]
-    python tests/bench/bench_gains.py --public [--law auto]
+    python tests/bench/bench_gains.py --public [--law auto] [--table RUNS]
 
 Simulations: each seed draws 40 runs at three sizes from a truth (run-level noise as in ``bench_coverage.py``), fits,
 proposes a mixture for four times the largest size, and looks up the true gain of the proposal over the natural and the
 uniform mixture. ``skills`` is no law of this house: every target is a sum of skills, each with powers of its own, and
-each is learned from its own domain's tokens. With ``--public`` the 937M runs of the public SlimPajama table are held
-out and the measured difference of every pair of their mixtures is compared with its interval, run noise added.
+each is learned from its own domain's tokens. With ``--public`` the largest size of a table (the public SlimPajama
+table: 937M) is held out and the measured difference of every pair of its runs is compared with its interval, run noise
+added where repeats in the rest of the table tell it.
 
 Each is scored three times on the same fit: as the draws give it (none), with all deviations widened by the factor of
 levels (levels), and with contrasts widened by their own factor (contrasts, what the tool does).
@@ -31,6 +32,7 @@ from bench_coverage import CHECKPOINTS, DOMAINS, READING_NOISE, SEED_NOISE, SIZE
 from bench_recovery import truth as recovery_truth
 
 from mixlaw.benchmark import loss_scenarios
+from mixlaw.check.holdout import splits
 from mixlaw.check.noise import seed_noise
 from mixlaw.fit import FitOptions
 from mixlaw.fits import FitSet
@@ -149,9 +151,9 @@ def simulations(asked: argparse.Namespace) -> None:
 
 def public(asked: argparse.Namespace) -> None:
     """Print the coverage of measured differences between all pairs of held-out mixtures, by variant."""
-    whole = read_runs(PUBLIC)
-    size = whole.column("params")
-    train, held = whole.select(size < 9e8), whole.select(size > 9e8).last()
+    whole = read_runs(asked.table)
+    [part] = splits(whole, "largest")
+    train, held = whole.select(part.train), whole.select(part.test)
     fits = fit_table(train, FitRequest((asked.law,), FitOptions(seed=0), asked.bootstrap))
     found = seed_noise(train)
     noise = {t: 0.0 if found is None else found.relative[t] for t in fits.targets}
@@ -198,6 +200,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--repeats", action="store_true")
     parser.add_argument("--public", action="store_true")
+    parser.add_argument("--table", type=Path, default=PUBLIC)
     asked = parser.parse_args()
     (public if asked.public else simulations)(asked)
 

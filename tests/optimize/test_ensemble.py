@@ -104,3 +104,20 @@ def test_members_are_the_scenarios_of_one_law(make_fits: Make, rng: np.random.Ge
     shares = rng.dirichlet(np.ones(3), 4)
     drawn = loss_scenarios(fits, fits.inputs(shares, 1e9, 2e10))
     assert ensemble(fits, "mean").value(shares) == pytest.approx((drawn["x"] + drawn["y"]).mean(axis=0) / 2)
+
+
+def test_errors_of_contrasts_are_the_spread_of_the_scenarios(make_fits: Make, rng: np.random.Generator) -> None:
+    one, two = fitted(make_fits, draws=4000), fitted(make_fits, draws=4000, sd=0.05)
+    shifted = [replace(m, fit=replace(m.fit, theta=m.fit.theta + np.array([0, 0.3, 0, 0]))) for m in two.members["x"]]
+    members = {
+        "x": (replace(one.members["x"][0], weight=0.3), replace(shifted[0], weight=0.7)),
+        "y": one.members["y"],
+    }
+    fits = replace(one, members=members)
+    asked = fits.inputs(rng.dirichlet(np.ones(3), 5), 1e9, 2e10)
+    drawn = {target: moves(fits, asked, target) for target in fits.targets}
+    for targets in (("x",), ("y",), ("x", "y")):
+        mean = np.mean([drawn[t] for t in targets], axis=0)
+        spread = (mean - mean.mean(axis=1, keepdims=True)).std(axis=0)
+        assert fits.contrast_error(targets, asked) == pytest.approx(spread, rel=0.05)
+    assert fitted(make_fits, draws=0).contrast_error(("x",), asked) is None

@@ -211,6 +211,12 @@ class Assembly:
         percent = [c for c in bench if 1 < frame[c].max() <= 100]
         if percent:
             self.report.note(f"scores in percent divided by 100: {', '.join(c[6:] for c in percent[:8])}")
+            low = {c: float(frame[c][frame[c] > 0].min()) for c in percent}
+            for name in (c for c in percent if low[c] <= 1):
+                self.report.note(
+                    f"scores of {name[6:]} run from {low[name]:g} to {frame[name].max():g}: all are read as percent; "
+                    "if the small ones are fractions, write all in one way"
+                )
             frame = frame.assign(**{c: frame[c] / 100 for c in percent})
         return frame
 

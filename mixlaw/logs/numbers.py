@@ -76,9 +76,17 @@ def canonical(
             if column.name == "step" and not pd.api.types.is_numeric_dtype(cells):
                 cells = cells.map(_step_of_word)
             values = to_numbers(cells, where=where, decimal=decimal, human=column.name in _HUMAN)
-            values = values if column.scale == 1 else values * column.scale
+            if column.scale != 1:
+                values = values * column.scale
+            elif column.name.startswith("bench/"):
+                values = np.where(_signed(cells), values / 100, values)
             content[column.name] = values if column.conversion is None else column.conversion(values)
     return content
+
+
+def _signed(cells: pd.Series) -> NDArray[np.bool_]:
+    """Cells that end in a percent sign, shape (n,): such a score is in percent, whatever is beside it."""
+    return np.array([isinstance(cell, str) and cell.strip(" \"'").endswith("%") for cell in cells], dtype=bool)
 
 
 def _step_of_word(cell: object) -> object:

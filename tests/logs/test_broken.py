@@ -128,6 +128,23 @@ def test_percent_is_a_counted_repair_and_an_error_when_strict(tmp_path: Path) ->
         read(tmp_path, percent, strict=True)
 
 
+def test_a_score_with_a_percent_sign_leaves_the_others_alone(tmp_path: Path) -> None:
+    head = HEAD.replace("\n", ",MMLU acc\n")
+    content = head + "a,10,1e6,0.6,0.4,3.5,0.25\nb,10,1e6,0.6,0.4,3.4,26.5%\nc,10,1e6,0.6,0.4,3.3,\n"
+    table, report = read(tmp_path, content)
+    np.testing.assert_allclose(table.frame["bench/MMLU"], [0.25, 0.265, np.nan], rtol=1e-15)
+    assert not any("percent" in note for note in report.notes)
+
+
+def test_scores_that_may_be_both_fractions_and_percent_are_said(tmp_path: Path) -> None:
+    head = HEAD.replace("\n", ",MMLU acc\n")
+    notes = read(tmp_path, head + "a,10,1e6,0.6,0.4,3.5,0.25\nb,10,1e6,0.6,0.4,3.4,26.5\n")[1].notes
+    assert any("run from 0.25 to 26.5: all are read as percent" in note for note in notes)
+    notes = read(tmp_path, head + "a,10,1e6,0.6,0.4,3.5,25\nb,10,1e6,0.6,0.4,3.4,26.5\n")[1].notes
+    assert "scores in percent divided by 100: MMLU" in notes
+    assert not any("run from" in note for note in notes)
+
+
 def test_rounded_weights_are_rescaled_and_counted(tmp_path: Path) -> None:
     table, report = read(tmp_path, HEAD + "a,10,1e6,0.6,0.404,3.5\na,20,1e6,0.6,0.4,3.4\n")
     assert report.repairs.counts == {"mixtures rescaled to sum to 1": 1}

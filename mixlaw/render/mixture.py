@@ -65,9 +65,11 @@ def standing_table(choice: Choice) -> Table:
 def probability_text(found: Standing) -> str:
     """In whole percent; ``> 98%`` where the scenarios cannot tell it from certainty."""
     unknown = max(found.unknown, 0.005)
-    if found.beaten > 1 - unknown:
+    if found.beaten > 1 - unknown or found.beaten >= 0.995:  # never 100 % by rounding
         return f"> {floor(100 * (1 - unknown) + 1e-9)}%"
-    return f"< {ceil(100 * unknown - 1e-9)}%" if found.beaten < unknown else percent(found.beaten, 0)
+    if found.beaten < unknown or found.beaten <= 0.005:
+        return f"< {ceil(100 * unknown - 1e-9)}%"
+    return percent(found.beaten, 0)
 
 
 def _verdict(found: Standing) -> str:
@@ -122,6 +124,9 @@ def remarks(choice: Choice) -> Iterator[str]:
     near = choice.nearest
     yield f"nearest run: {near.run}, {near.distance:.2f} of the mixture away; best observed run: {choice.best_run}"
     yield f"within noise: moves that cost no more than the scatter of one run, {choice.noise:.2g} in the objective"
+    if all(found is None for found in choice.epochs.values()):
+        missing = "--domains with available_tokens" if choice.request.scale.tokens else "--tokens"
+        yield f"supply: whether there is enough data was not looked at; that takes {missing}"
     if choice.keep and choice.standings["incumbent"].ahead:
         yield "recommended: keep the incumbent; by the objective alone it is better than the proposal"
     elif choice.keep:

@@ -95,7 +95,7 @@ def test_json_contract(choice: Choice) -> None:
 @pytest.mark.parametrize(
     ("share", "number", "shown"),
     [(1.0, 60, "> 98%"), (1.0, 99, "> 99%"), (1.0, 10**6, "> 99%"), (0.0, 60, "< 2%"), (0.0, 999, "< 1%"),
-     (0.97, 60, "97%"), (0.5, 3, "50%"), (0.9, 4, "> 80%"), (0.998, 10**6, "> 99%")],
+     (0.97, 60, "97%"), (0.5, 3, "50%"), (0.9, 4, "> 80%"), (0.998, 10**6, "> 99%"), (0.995, 200, "> 99%"), (0.005, 200, "< 1%")],
 )  # fmt: skip
 def test_probabilities_are_no_surer_than_their_scenarios(share: float, number: int, shown: str) -> None:
     assert render.probability_text(Standing(1.0, 0.9, 1.1, share, scenarios=number)) == shown
@@ -148,6 +148,13 @@ def test_remarks_name_what_binds_and_what_loosening_buys(choice: Choice) -> None
     assert lines[0].startswith("binds: at most 0.2 of 'code' (4 epochs of 1B tokens): ")
     assert "one more epoch gains" in lines[0]
     assert any(line.startswith("nearest run: r") for line in lines)
+
+
+def test_a_supply_that_was_not_given_is_said_to_be_unknown(choice: Choice) -> None:
+    assert not any(line.startswith("supply: ") for line in render.remarks(choice))
+    unknown = replace(choice, epochs=dict.fromkeys(choice.epochs))
+    (line,) = (line for line in render.remarks(unknown) if line.startswith("supply: "))
+    assert line.endswith("was not looked at; that takes --domains with available_tokens")
 
 
 def test_accuracies_alone_are_maximised_and_shown_as_they_are(fits: FitSet) -> None:

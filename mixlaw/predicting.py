@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -14,10 +14,10 @@ from mixlaw.check.scores import Scores, score
 from mixlaw.dataset import inputs_of
 from mixlaw.errors import InputError
 from mixlaw.fits import FitSet, Prediction
-from mixlaw.flags import Flag
+from mixlaw.flags import Doubt, Flag
 from mixlaw.laws.base import Floats, Inputs
 from mixlaw.runs import RunTable
-from mixlaw.units import Unit
+from mixlaw.units import Unit, human
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,16 @@ class TablePrediction:
     units: Mapping[str, Unit] = field(default_factory=dict)
     flags: tuple[Flag, ...] = ()
 
+
+    @property
+    def runs(self) -> int:
+        """Runs of the table."""
+        return int(self.frame["run"].nunique())
+
+    @property
+    def seen_runs(self) -> int:
+        """Runs of the table that the fit has seen: their errors are residuals, no accuracy."""
+        return int(self.frame["run"][self.fitted].nunique()) if len(self.fitted) else 0
 
 def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
     """Predict every row of a table.
@@ -76,7 +86,7 @@ def _flags(fits: FitSet, ends: Inputs) -> tuple[Flag, ...]:
     raised: dict[Enum, list[str]] = {}
     for shares, params, tokens in zip(ends.shares, ends.params, ends.tokens, strict=True):
         size, length = (float(v) if np.isfinite(v) else None for v in (params, tokens))
-        for flag in fits.flags_at(shares, size, length)[len(always) :]:
+        for flag in doubts_at(fits, shares, size, length)[len(always) :]:
             raised.setdefault(flag.doubt, []).append(flag.detail)
     counted = (Flag(d, f"{len(found)} of {len(ends)} runs, the first: {found[0]}") for d, found in raised.items())
     return (*always, *counted)

@@ -96,6 +96,7 @@ def _predict_one(
     from mixlaw.files import to_json
     from mixlaw.mixture import Mixture
     from mixlaw.render import predict as render
+    from mixlaw.predicting import doubts_at
     from mixlaw.render.benchmark import accuracy_table
 
     chosen = mixture or (Mixture.uniform(fits.domains) if fits.domains else None)

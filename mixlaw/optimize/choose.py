@@ -16,6 +16,8 @@ from mixlaw.optimize.request import Request
 from mixlaw.optimize.search import Found, search, starts_of
 from mixlaw.optimize.surface import Scale, Surface
 
+from mixlaw.predicting import doubts_at
+from mixlaw.units import shorten
 
 @dataclass(frozen=True)
 class Choice:
@@ -124,8 +126,20 @@ def _allowed(found: Found, share: Floats) -> bool:
 
 
 def _flags(choice: Choice) -> Iterator[Flag]:
+def _units(choice: Choice) -> str:
+    """The losses of the objective by unit where they have several; else empty."""
+    by_unit: dict[str, list[str]] = {}
+    for name in choice.surface.weights:
+        if name.startswith("loss/"):
+            by_unit.setdefault(choice.fits.units[name[5:]].value, []).append(name[5:])
+    listed = [f"{unit} ({shorten(targets, 3)})" for unit, targets in by_unit.items()]
+    return f"{' and '.join(listed)}; name the losses to use, with weights, in --objective" if len(listed) > 1 else ""
+
+
     scale, optimum = choice.request.scale, choice.found.optimum
-    yield from choice.fits.flags_at(choice.mixture, scale.params, scale.tokens)
+    yield from doubts_at(choice.fits, choice.mixture, scale.params, scale.tokens)
+    if mixed := _units(choice):
+        yield Flag(Doubt.MIXED_UNITS, mixed)
     for name, share in choice.baselines.items():
         outside = choice.fits.outside(share)
         if outside and not (choice.keep and name == "incumbent"):

@@ -30,7 +30,8 @@ def score_table(result: TablePrediction) -> Table:
     if len(rows) > 1:
         rows.append(_row("mean", _mean(list(result.scores.values())), fmean(result.covered.values())))
     columns = ["target", "runs", "mean relative error", "in 90 % interval", "Spearman", "pairs in order", "regret"]
-    return table("Against measured losses, last checkpoint of each run", columns, rows)
+    of = f"; {result.seen_runs} of {result.runs} runs were fitted: no accuracy" if result.seen_runs else ""
+    return table(f"Against measured losses, last checkpoint of each run{of}", columns, rows)
 
 
 def _row(name: str, s: Scores, covered: float) -> tuple[str, ...]:

@@ -241,6 +241,38 @@ def test_predict_says_when_it_is_far_from_the_data(fit_file: Path, capsys: pytes
     assert "flag extrapolates-mixture" in err
 
 
+@pytest.mark.parametrize(
+    ("params", "tokens", "flag"),
+    [
+        ("1B", "20B", None),
+        ("3B", "20B", "beyond-tested-step: 3B is 7.5 times the largest size in the data; the step to that from"),
+        ("1M", "20B", "below-data: 1M parameters against 20M at least"),
+        ("400M", "150", "below-data: 150 tokens against "),
+    ],
+)
+def test_predict_says_what_size_and_tokens_the_data_do_not_speak_of(
+    fit_file: Path, params: str, tokens: str, flag: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["predict", str(fit_file), "--params", params, "--tokens", tokens]) == 0
+    found = [line for line in capsys.readouterr().err.splitlines() if "below-data" in line or "beyond-tested" in line]
+    assert len(found) == (0 if flag is None else 1)
+    assert all(line.startswith(f"flag {flag}") for line in found)
+
+
+def test_errors_on_runs_that_were_fitted_are_called_no_accuracy(
+    fit_file: Path, known_law: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frame = pd.read_csv(known_law)
+    new = frame["run"].isin(frame["run"].unique()[:5])
+    frame["run"] = frame["run"].where(~new, "new-" + frame["run"])
+    for rows, said in ((frame, "43 of 48 runs were fitted: no accuracy"), (frame[new], "")):
+        rows.to_csv(tmp_path / "at.csv", index=False)
+        assert main(["predict", str(fit_file), "--at", str(tmp_path / "at.csv"), "-o", str(tmp_path / "p.csv")]) == 0
+        out = " ".join(capsys.readouterr().out.split())
+        assert said in out
+        assert ("were fitted" in out) == bool(said)
+
+
 def test_predict_a_table(fit_file: Path, known_law: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "predictions.csv"
     assert main(["predict", str(fit_file), "--at", str(known_law), "-o", str(path)]) == 0

@@ -16,6 +16,7 @@ from mixlaw.mixture import Group, Mixture
 from mixlaw.optimize import Objective, Request, Scale, choose, search
 from mixlaw.optimize.evidence import nearest
 from mixlaw.optimize.search import starts_of
+from mixlaw.units import Unit
 
 ABC = ("a", "b", "c")
 HERE = Scale(1e9, 2e10)
@@ -103,6 +104,21 @@ def test_baselines_outside_the_data_are_flagged_by_name(make_fits: Make) -> None
     choice = choose(exps(make_fits, mixtures=mixtures), request)
     found = [flag.detail for flag in choice.flags if flag.name == "baseline-extrapolates"]
     assert found == ["natural: a 0.900 (data 0.100-0.500), b 0.100 (data 0.300-0.400), c 0.000 (data 0.200-0.500)"]
+
+
+def test_losses_in_different_units_are_not_added_in_silence(make_fits: Make) -> None:
+    fits = exps(make_fits)
+    first, *rest = fits.targets
+    mixed = replace(fits, units={**fits.units, first: Unit.PERPLEXITY})
+
+    def said(of: FitSet, objective: Objective) -> list[str]:
+        flags = choose(of, Request(HERE, objective=objective)).flags
+        return [flag.detail for flag in flags if flag.name == "mixed-units"]
+
+    (detail,) = said(mixed, Objective({}))
+    assert f"perplexity ({first})" in detail
+    assert f"nats/token ({', '.join(rest)}" in detail
+    assert said(mixed, Objective({f"loss/{rest[0]}": 1.0})) == said(fits, Objective({})) == []
 
 
 def test_incumbent_that_breaks_a_constraint_is_not_kept(make_fits: Make) -> None:

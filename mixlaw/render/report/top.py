@@ -21,7 +21,8 @@ from mixlaw.units import human, shorten
 SHOWN = 12
 """Domains drawn at the top; the rest is in the table below."""
 REACHING = (
-    Doubt.EXTRAPOLATES_SIZE, Doubt.EXTRAPOLATES_TOKENS, Doubt.EXTRAPOLATES_MIXTURE, Doubt.FAR_FROM_RUNS,
+    Doubt.BEYOND_TESTED_STEP, Doubt.EXTRAPOLATES_SIZE, Doubt.EXTRAPOLATES_TOKENS, Doubt.BELOW_DATA,
+    Doubt.EXTRAPOLATES_MIXTURE, Doubt.FAR_FROM_RUNS, Doubt.MIXED_UNITS,
     Doubt.BASELINE_EXTRAPOLATES, Doubt.REPEATS_MORE, Doubt.SIZE_NOT_IN_LAW, Doubt.TOKENS_NOT_IN_LAW,
     Doubt.SEARCH_UNFINISHED,
 )  # fmt: skip
@@ -222,13 +223,22 @@ def _changes(report: Report) -> Iterator[str]:
     binding = list(binding_lines(choice))
     yield from (line.capitalize() if line.islower() else line[0].upper() + line[1:] for line in binding)
     if not binding:
-        yield "No limit binds: neither supply nor bounds hold the mixture back"
+        yield _unbound(choice)
     flat = [f"{name} {percent(r.low, 0)} to {percent(r.high, 0)}" for name, r in choice.ranges.items() if r.flat]
     if flat:
         yield f"Free within noise: {shorten(flat, 4)}"
     near = choice.nearest
     yield f"Nearest run: {near.run}, {percent(near.distance, 0)} of the mixture away"
     yield helpful_line(report)
+
+
+def _unbound(choice: Choice) -> str:
+    """That nothing holds the mixture back, and whether the supply of data was asked at all."""
+    lacking = [domain for domain, found in choice.epochs.items() if found is None]
+    if not lacking:
+        return "No limit binds: neither supply nor bounds hold the mixture back"
+    unknown = f"--domains with available_tokens of {shorten(lacking, 4)}" if choice.request.scale.tokens else "--tokens"
+    return f"No limit binds, but whether there is enough data was not looked at: that takes {unknown}"
 
 
 def helpful_line(report: Report) -> str:
@@ -243,6 +253,8 @@ def helpful_line(report: Report) -> str:
     if found.settled:
         return f"No single run is expected to change the choice; most would be learnt from {run}"
     before, after = significant(found.before, 2), significant(found.after, 2)
+    if before == after:
+        return f"No single run is expected to lower the regret of {before} by much; most would be learnt from {run}"
     return f"The run that would help most: {run}; it lowers the expected regret from {before} to {after}"
 
 
@@ -250,4 +262,4 @@ def _reaching(choice: Choice) -> Markup:
     """Flags of what was asked."""
     found = [f for f in choice.flags if f.doubt in REACHING]
     items = [element("li", str(f), class_="doubt") for f in found]
-    return element("ul", *items) if items else element("p", "No extrapolation beyond the limits of the flags.")
+    return element("ul", *items) if items else element("p", "No flag on size, tokens or mixture is raised.")

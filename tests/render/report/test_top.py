@@ -7,15 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from mixlaw.allocate.helpful import Helpful
+from mixlaw.allocate.manifest import PlannedRun
+from mixlaw.allocate.sizes import Size
 from mixlaw.fit import FitOptions
 from mixlaw.fitting import Request as FitRequest
 from mixlaw.fitting import fit_table
 from mixlaw.logs import read_runs
 from mixlaw.mixture import Mixture
 from mixlaw.optimize import Choice, Request, Scale, choose
-from mixlaw.optimize.evidence import Standing
+from mixlaw.optimize.evidence import Epochs, Standing
 from mixlaw.render.report import Report
-from mixlaw.render.report.top import advice, answers
+from mixlaw.render.report.top import advice, answers, helpful_line
 
 SURE, UNSURE, WORSE = (Standing(1.0, 0.9, 1.1, beaten, scenarios=999) for beaten in (0.99, 0.6, 0.01))
 
@@ -74,3 +77,24 @@ def test_without_evidence_it_says_that_nothing_is_known(choice: Choice) -> None:
     assert "Unknown, nothing was held out: no run table was given." in said
     assert "Which run would help most is not known: no reason" in said
     assert "90 % intervals come from parameter covariances alone" in said
+
+
+def test_supply_that_nobody_gave_is_not_said_to_hold_nothing_back(choice: Choice) -> None:
+    said = answers(Report(choice, no_comparison="-", no_helpful="-"))
+    assert "neither supply nor bounds" not in said
+    assert "whether there is enough data was not looked at: that takes --domains with available_tokens of web" in said
+    plenty = replace(choice, epochs=dict.fromkeys(choice.epochs, Epochs(0.1, 0.1)))
+    assert "neither supply nor bounds hold the mixture back" in answers(Report(plenty, no_comparison="-"))
+
+
+def test_a_size_beyond_the_step_that_was_tested_is_a_doubt(choice: Choice) -> None:
+    assert "No flag on size, tokens or mixture is raised." in answers(Report(choice, no_comparison="-"))
+    far = choose(choice.fits, replace(choice.request, scale=Scale(3e9, 20e9)))
+    assert "beyond-tested-step: 3B is 7.5 times the largest size" in answers(Report(far, no_comparison="-"))
+
+
+def test_a_run_that_lowers_no_digit_of_the_regret_is_not_recommended_for_it(choice: Choice) -> None:
+    run = PlannedRun("60M-049", Size(60e6, (1e9,)), 0, {"web": 1.0}, "corner")
+    for after, said in ((0.001101, "No single run is expected to lower the regret of 0.0011"), (0.0009, "to 9.0e-04")):
+        report = Report(choice, no_comparison="-", helpful=Helpful(run, 0.0011, after, False))
+        assert said in helpful_line(report)

@@ -26,11 +26,17 @@ class Doubt(Enum):
     TOKENS_NOT_IN_LAW = "no law here has the tokens in it: values hold at the token counts of the data only"
     EXTRAPOLATES_SIZE = "more than 10 times the largest size in the data"
     EXTRAPOLATES_TOKENS = "more than 10 times the most tokens in the data"
+    BEYOND_TESTED_STEP = (
+        "further above the largest size in the data than that is above the next smaller one: no error measured on "
+        "these runs covers such a step, and their intervals rest on the form of the laws"
+    )
+    BELOW_DATA = "less than a tenth of the smallest size, or of the tokens of the shortest run, in the data"
     EXTRAPOLATES_MIXTURE = "a share lies outside the range of the data by more than 0.02"
     BASELINE_EXTRAPOLATES = (
         "a comparison mixture has a share outside the range of the data by more than 0.02: its value, and the gain "
         "over it, are extrapolated"
     )
+    MIXED_UNITS = "the objective adds losses in different units: those with the larger numbers decide"
     TIE = "the difference is smaller than its uncertainty"
     FLAT = "shares that can move by more than 0.1 while the objective stays within the noise of one run"
     FAR_FROM_RUNS = "further from every run than any run is from its nearest neighbour"

@@ -42,7 +42,6 @@ class TablePrediction:
     units: Mapping[str, Unit] = field(default_factory=dict)
     flags: tuple[Flag, ...] = ()
 
-
     @property
     def runs(self) -> int:
         """Runs of the table."""
@@ -54,6 +53,7 @@ class TablePrediction:
         return int(self.frame["run"][self.fitted].nunique()) if len(self.fitted) else 0
 
 def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
+
     """Predict every row of a table.
 
     Raises:
@@ -81,6 +81,32 @@ def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
 
 
 def _flags(fits: FitSet, ends: Inputs) -> tuple[Flag, ...]:
+def doubts_at(fits: FitSet, shares: Floats, params: float | None, tokens: float | None) -> tuple[Flag, ...]:
+    """Doubts about predictions at one mixture, shape (K,), and scale: those of the fits first."""
+    return (*fits.flags_at(shares, params, tokens), *_reaching(fits, params, tokens))
+
+
+def _reaching(fits: FitSet, params: float | None, tokens: float | None) -> Iterator[Flag]:
+    """How a size and a number of tokens that laws are read at lie to those of the data."""
+    sizes = np.unique(fits.seen.params[np.isfinite(fits.seen.params)])
+    if params is not None and len(sizes) > 1 and "params" in fits.needs():
+        step, asked = float(sizes[-1] / sizes[-2]), params / float(sizes[-1])
+        if asked > 1.02 * step:
+            tested = f"the step to that from the next smaller one is {step:.2g} times"
+            yield Flag(
+                Doubt.BEYOND_TESTED_STEP, f"{human(params)} is {asked:.2g} times the largest size in the data; {tested}"
+            )
+    low = []
+    for name, word, value, seen in (
+        ("params", "parameters", params, fits.seen.params), ("tokens", "tokens", tokens, fits.seen.tokens),
+    ):  # fmt: skip
+        known = seen[np.isfinite(seen)]
+        if value is not None and known.size and name in fits.needs() and value < float(known.min()) / 10:
+            low.append(f"{human(value)} {word} against {human(float(known.min()))} at least")
+    if low:
+        yield Flag(Doubt.BELOW_DATA, ", ".join(low))
+
+
     """Doubts of the fits, then those that rows of a table raise, each once."""
     always = fits.fit_flags()
     raised: dict[Enum, list[str]] = {}

@@ -42,7 +42,6 @@ class Doubt(Enum):
     FAR_FROM_RUNS = "further from every run than any run is from its nearest neighbour"
     REPEATS_MORE = "more than one epoch of a domain, and more than twice those of any run in the data"
     NO_BOOTSTRAP = "no bootstrap in the fit: uncertainty from parameter covariances, errors of all targets together"
-    MIXED_UNITS = "the objective adds losses in different units: those with the larger numbers decide"
     SEARCH_UNFINISHED = "optimality conditions of the search hold to less than five digits"
 
 

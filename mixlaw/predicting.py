@@ -52,8 +52,8 @@ class TablePrediction:
         """Runs of the table that the fit has seen: their errors are residuals, no accuracy."""
         return int(self.frame["run"][self.fitted].nunique()) if len(self.fitted) else 0
 
-def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
 
+def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
     """Predict every row of a table.
 
     Raises:
@@ -80,7 +80,6 @@ def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
     return TablePrediction(frame, scores, covered, measured, seen, dict(fits.units), flags)
 
 
-def _flags(fits: FitSet, ends: Inputs) -> tuple[Flag, ...]:
 def doubts_at(fits: FitSet, shares: Floats, params: float | None, tokens: float | None) -> tuple[Flag, ...]:
     """Doubts about predictions at one mixture, shape (K,), and scale: those of the fits first."""
     return (*fits.flags_at(shares, params, tokens), *_reaching(fits, params, tokens))
@@ -107,6 +106,7 @@ def _reaching(fits: FitSet, params: float | None, tokens: float | None) -> Itera
         yield Flag(Doubt.BELOW_DATA, ", ".join(low))
 
 
+def _flags(fits: FitSet, ends: Inputs) -> tuple[Flag, ...]:
     """Doubts of the fits, then those that rows of a table raise, each once."""
     always = fits.fit_flags()
     raised: dict[Enum, list[str]] = {}

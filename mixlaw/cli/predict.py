@@ -95,14 +95,14 @@ def _predict_one(
     from mixlaw.cli import output as out
     from mixlaw.files import to_json
     from mixlaw.mixture import Mixture
-    from mixlaw.render import predict as render
     from mixlaw.predicting import doubts_at
+    from mixlaw.render import predict as render
     from mixlaw.render.benchmark import accuracy_table
 
     chosen = mixture or (Mixture.uniform(fits.domains) if fits.domains else None)
     shares = chosen.vector(fits.domains) if chosen else np.zeros(0)
     predictions = fits.predict(fits.inputs(shares[None], size, length))
-    flags = fits.flags_at(shares, size, length)
+    flags = doubts_at(fits, shares, size, length)
     accuracies = predict_accuracies(fits, fits.inputs(shares[None], size, length))
     if json or output is not None:
         predicted = {

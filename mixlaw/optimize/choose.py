@@ -15,9 +15,9 @@ from mixlaw.optimize.ranges import Range, ranges
 from mixlaw.optimize.request import Request
 from mixlaw.optimize.search import Found, search, starts_of
 from mixlaw.optimize.surface import Scale, Surface
-
 from mixlaw.predicting import doubts_at
 from mixlaw.units import shorten
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -125,7 +125,6 @@ def _allowed(found: Found, share: Floats) -> bool:
     return found.region.contains(share) and all(bound.excess(share) <= 1e-9 for bound in found.bounds)
 
 
-def _flags(choice: Choice) -> Iterator[Flag]:
 def _units(choice: Choice) -> str:
     """The losses of the objective by unit where they have several; else empty."""
     by_unit: dict[str, list[str]] = {}
@@ -136,6 +135,7 @@ def _units(choice: Choice) -> str:
     return f"{' and '.join(listed)}; name the losses to use, with weights, in --objective" if len(listed) > 1 else ""
 
 
+def _flags(choice: Choice) -> Iterator[Flag]:
     scale, optimum = choice.request.scale, choice.found.optimum
     yield from doubts_at(choice.fits, choice.mixture, scale.params, scale.tokens)
     if mixed := _units(choice):

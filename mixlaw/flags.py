@@ -42,6 +42,11 @@ class Doubt(Enum):
     FAR_FROM_RUNS = "further from every run than any run is from its nearest neighbour"
     REPEATS_MORE = "more than one epoch of a domain, and more than twice those of any run in the data"
     NO_BOOTSTRAP = "no bootstrap in the fit: uncertainty from parameter covariances, errors of all targets together"
+    NOT_CALIBRATED = (
+        "intervals and probabilities were not held against losses left out of the fit: they hold its noise and not "
+        "what the law misses, and can be several times too narrow (mixlaw fit --bootstrap 200 widens them)"
+    )
+    SMALL_GAIN = "surely better, but by less than the scatter of one run: one run of each would not show it"
     SEARCH_UNFINISHED = "optimality conditions of the search hold to less than five digits"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from mixlaw.check.calibrate import calibration_flags
 from mixlaw.check.scores import Scores, score
 from mixlaw.dataset import inputs_of
 from mixlaw.errors import InputError
@@ -75,7 +76,7 @@ def predict_table(fits: FitSet, table: RunTable) -> TablePrediction:
     }
     measured = {target: table.loss(target) for target in fits.targets if target in table.targets}
     covered = {target: _covered(predictions[target], y, last) for target, y in measured.items()}
-    flags = _flags(fits, inputs.rows(np.flatnonzero(last)))
+    flags = (*_flags(fits, inputs.rows(np.flatnonzero(last))), *calibration_flags(fits))
     seen = _fitted(fits, table, inputs)
     return TablePrediction(frame, scores, covered, measured, seen, dict(fits.units), flags)
 

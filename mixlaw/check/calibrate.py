@@ -17,6 +17,7 @@ from mixlaw.check.holdout import Split, inner_splits
 from mixlaw.dataset import Dataset, inputs_of
 from mixlaw.fit import fit_law
 from mixlaw.fits import Z90, FitSet
+from mixlaw.flags import Doubt, Flag
 from mixlaw.laws import named
 from mixlaw.runs import RunTable
 
@@ -47,6 +48,14 @@ def calibrate(fits: FitSet, table: RunTable, weights: dict[str, float], *, execu
     contrast = found.factor(level) if found.enough else level
     fits = _with_evidence(fits, _of_levels(part.name, misses, level) | _of_contrasts(found, contrast, noise.source))
     return replace(fits, widen=dict.fromkeys(fits.targets, level), widen_contrast=dict.fromkeys(fits.targets, contrast))
+
+
+def calibration_flags(fits: FitSet) -> tuple[Flag, ...]:
+    """The doubt of intervals that no held-out losses have been compared with."""
+    if fits.widen:
+        return ()
+    few = "too few runs could be held out: intervals hold the noise of the fit and not what the law misses"
+    return (Flag(Doubt.NOT_CALIBRATED, few if fits.bootstrapped else ""),)
 
 
 def _without(

@@ -92,6 +92,7 @@ def _predict_one(
     import numpy as np
 
     from mixlaw.benchmark import curves, predict_accuracies
+    from mixlaw.check.calibrate import calibration_flags
     from mixlaw.cli import output as out
     from mixlaw.files import to_json
     from mixlaw.mixture import Mixture
@@ -102,7 +103,7 @@ def _predict_one(
     chosen = mixture or (Mixture.uniform(fits.domains) if fits.domains else None)
     shares = chosen.vector(fits.domains) if chosen else np.zeros(0)
     predictions = fits.predict(fits.inputs(shares[None], size, length))
-    flags = doubts_at(fits, shares, size, length)
+    flags = (*doubts_at(fits, shares, size, length), *calibration_flags(fits))
     accuracies = predict_accuracies(fits, fits.inputs(shares[None], size, length))
     if json or output is not None:
         predicted = {

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mixlaw.benchmark import Accuracy, predict_accuracies
+from mixlaw.check.calibrate import calibration_flags
 from mixlaw.fits import FitSet, Prediction
 from mixlaw.flags import Doubt, Flag
 from mixlaw.laws.base import Floats
-from mixlaw.optimize.evidence import Epochs, Nearest, Standing, epochs, nearest, run_noise, standings
+from mixlaw.optimize.evidence import SURE, Epochs, Nearest, Standing, epochs, nearest, run_noise, standings
 from mixlaw.optimize.prices import Price, prices
 from mixlaw.optimize.ranges import Range, ranges
 from mixlaw.optimize.request import Request
@@ -153,6 +154,7 @@ def _flags(choice: Choice) -> Iterator[Flag]:
         yield Flag(Doubt.REPEATS_MORE, ", ".join(listed))
     if not choice.fits.bootstrapped:
         yield Flag(Doubt.NO_BOOTSTRAP)
+    yield from calibration_flags(choice.fits)
     if not optimum.converged:
         yield Flag(Doubt.SEARCH_UNFINISHED, f"off by {optimum.residual:.0e}")
     ties = {
@@ -161,6 +163,10 @@ def _flags(choice: Choice) -> Iterator[Flag]:
     if ties:
         listed = (f"{n.replace('_', ' ')} (beaten with probability {s.beaten:.2f})" for n, s in ties.items())
         yield Flag(Doubt.TIE, ", ".join(listed))
+    small = {n: s for n, s in choice.standings.items() if s.probability >= SURE and 0 < -s.regret[1] < choice.noise}
+    if small:
+        listed = (f"{n.replace('_', ' ')} by {-s.regret[1]:.2g}" for n, s in small.items())
+        yield Flag(Doubt.SMALL_GAIN, f"{', '.join(listed)} (scatter of one run {choice.noise:.2g})")
     flat = {name: found for name, found in choice.ranges.items() if found.flat}
     if flat:
         yield Flag(Doubt.FLAT, ", ".join(f"{name} {r.low:.2f}-{r.high:.2f}" for name, r in flat.items()))

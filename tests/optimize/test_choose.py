@@ -326,3 +326,24 @@ def test_trees_have_no_slope(make_fits: Make) -> None:
     members = {t: tuple(replace(m, fit=replace(m.fit, form="gbm")) for m in ms) for t, ms in fits.members.items()}
     with pytest.raises(UsageError, match="gbm, which is made of steps"):
         search(replace(fits, members=members), Request(HERE), {})
+
+
+def test_intervals_that_no_held_out_losses_judged_are_flagged(make_fits: Make) -> None:
+    fits = exps(make_fits, sd=0.1, draws=60)
+    flags = {flag.name: str(flag) for flag in choose(fits, Request(HERE)).flags}
+    assert "too few runs could be held out" in flags["not-calibrated"]
+    plain = {flag.name: str(flag) for flag in choose(exps(make_fits, sd=0.1), Request(HERE)).flags}
+    assert "mixlaw fit --bootstrap 200" in plain["not-calibrated"]
+    judged = replace(fits, widen=dict.fromkeys(fits.targets, 1.0))
+    assert "not-calibrated" not in [flag.name for flag in choose(judged, Request(HERE)).flags]
+
+
+def test_a_sure_gain_below_the_scatter_of_one_run_is_flagged(make_fits: Make) -> None:
+    fits = exps(make_fits, sd=1e-6, draws=60)
+    best = choose(fits, Request(HERE)).proposal
+    near = Mixture.from_vector(ABC, 0.995 * best + 0.005 / 3)
+    choice = choose(fits, Request(HERE, natural=near))
+    assert not choice.standings["natural"].tie
+    said = next(str(flag) for flag in choice.flags if flag.name == "small-gain")
+    assert "natural by " in said
+    assert "uniform" not in said  # its gain is larger than the scatter

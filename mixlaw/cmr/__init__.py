@@ -87,14 +87,19 @@ def _on_sizes(reports: Sequence[SizeReport]) -> str:
     if len(reports) < 2:
         return "One model size: the answer is for that size only, and nothing here says how it moves with size."
     order = sorted(reports, key=lambda r: r.data.params)
-    shares = np.array([[a.share for a in r.answers] for r in order])
-    steps = np.diff(shares[:, np.isfinite(shares).all(axis=0)], axis=0)
+    shares, low, high = (
+        np.array([[getattr(a, of) for a in r.answers] for r in order]) for of in ("share", "low", "high")
+    )
+    answered = np.isfinite(shares).all(axis=0)
+    steps = np.diff(shares[:, answered], axis=0)
     if steps.size and np.all(steps > 0):
         trend = "The share grows with size at every budget answered"
     elif steps.size and np.all(steps < 0):
         trend = "The share falls with size at every budget answered"
     else:
         trend = "The share does not move one way with size"
+    if steps.size and bool(np.any((low[1:] <= high[:-1]) & (low[:-1] <= high[1:]))):
+        trend += ", and intervals of neighbouring sizes overlap"
     return (
         f"{len(order)} model sizes, each fitted on its own. {trend}; the law has no term in size, so no answer is "
         f"given between the sizes or beyond {order[-1].data.label}: make runs at the size you will train."

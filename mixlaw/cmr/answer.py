@@ -46,7 +46,8 @@ def answer_at(model: SizeModel, tokens: float, options: CmrOptions, names: Names
     by_form: dict[str, float] = {
         form: _clipped(float(model.turning_share(z, options.weight, form=form)[0])) for form in FORMS
     }
-    flags = (*flags, *_disagreement(by_form, judged))
+    if near:
+        flags = (*flags, *_disagreement(by_form, judged))
     increment, domain_loss, error = _losses_at(model, shown, z)
     if _above_base(model, shown, z):
         flags = (*flags, Flag(Doubt.NOT_RECOVERED, f"by {increment:.4f} nats"))

@@ -142,11 +142,11 @@ def _turn_flags(model: SizeModel, weight: float) -> list[Flag]:
 
 
 def budget_flags(model: SizeModel, judged: Judged, tokens: float) -> tuple[Flag, ...]:
-    """Flags that depend on the budget."""
+    """Flags that depend on the budget; beyond twice the longest run there is no answer to doubt."""
     flags, ratio = [], tokens / model.data.longest
     if ratio > 2:
-        flags.append(Flag(Doubt.TOKENS_BEYOND_2X, f"{human(tokens)} against {human(model.data.longest)}"))
-    elif ratio > 1.01:
+        return (Flag(Doubt.TOKENS_BEYOND_2X, f"{human(tokens)} against {human(model.data.longest)}"),)
+    if ratio > 1.01:
         flags.append(Flag(Doubt.TOKENS_EXTRAPOLATED, f"{human(tokens)} against {human(model.data.longest)}"))
     if judged.idle:
         flags.append(Flag(Doubt.TOLERANCE_IDLE))

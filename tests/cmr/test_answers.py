@@ -82,6 +82,8 @@ def test_budgets_give_a_row_each_and_beyond_twice_the_data_no_answer(published) 
     beyond, ahead = report.answers[3], report.answers[2]
     assert "tokens-extrapolated" in ahead.flag_names
     assert "tokens-beyond-2x" in beyond.flag_names
+    # Doubts about a share are for budgets that get one.
+    assert not {"not-bound", "wide-interval", "forms-disagree", "share-extrapolated"} & set(beyond.flag_names)
     assert beyond.extrapolated > shares[2]
     assert beyond.to_mapping()["cmr"] != beyond.to_mapping()["cmr"]
     assert "do not rely on it" in beyond.advice
@@ -264,6 +266,7 @@ def test_same_seed_same_answer_and_other_sizes_do_not_matter(published) -> None:
     alone = predict_cmr([large], NAMES, [20e9], options=options)
     assert to_json(both.answers[1].to_mapping()) == to_json(alone.answers[0].to_mapping())
     assert "2 model sizes, each fitted on its own. The share grows with size" in both.on_sizes
+    assert "overlap" not in both.on_sizes
     assert "that size only" in alone.on_sizes
 
 
@@ -314,3 +317,12 @@ def test_a_poor_fit_and_a_wide_interval_are_flagged(made_up) -> None:
     loud = ask(made_up(turning, noise=1e-3), draws=100)
     assert "wide-interval" in loud.flag_names
     assert "hardly say anything" in loud.advice
+
+
+def test_a_trend_over_sizes_within_the_intervals_is_called_that(published) -> None:
+    small = replace(published("940M", noise=2e-3), params=9.4e8)
+    large = replace(published("1.6B", noise=2e-3), params=1.6e9)
+    report = predict_cmr([small, large], NAMES, [20e9], options=CmrOptions(draws=100))
+    first, second = report.answers
+    assert first.high > second.low
+    assert "intervals of neighbouring sizes overlap" in report.on_sizes

@@ -88,7 +88,11 @@ def _mixtures(table: RunTable, seed: int) -> list[Split]:
     codes = table.mixture_codes
     count = int(codes.max()) + 1
     if count < 2 * FOLDS:
-        raise InputError(f"at least {2 * FOLDS} mixtures for --holdout mixtures", f"{count}")
+        raise InputError(
+            f"at least {2 * FOLDS} mixtures for --holdout mixtures",
+            f"{count}",
+            hint="Hold out the largest of two sizes or more (--holdout largest), or late checkpoints (longest).",
+        )
     fold = np.random.default_rng(seed).permutation(count) % FOLDS
     last = last_rows(table)
     return [

@@ -142,7 +142,8 @@ def _hand_out(table: RunTable, report: Report, output: Path | None, report_file:
 
     remarks(report.lines())
     if report.template and report.from_logs:
-        remark(f"run sheet to fill in and pass with --mixtures:\n{beginning(report.template)}")
+        remark("run sheet to fill in and pass with --mixtures (web and code stand for your domains):")
+        remark(beginning(report.template))
     if report_file is not None:
         write_text(report_file, to_json(report.to_mapping()))
     if output is not None and str(output) != "-":

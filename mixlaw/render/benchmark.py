@@ -18,7 +18,7 @@ def curve_table(curves: Mapping[str, Curve]) -> Table:
             task,
             shorten(curve.inputs, 2) or "-",
             curve.reason or "predictable",
-            percent(curve.chance, 0),
+            f"{percent(curve.chance, 0)}{_assumed(curve)}",
             f"{percent(curve.seen[0])} - {percent(curve.seen[1])}",
             f"{100 * curve.held_out:.1f}",
             f"{100 * curve.constant:.1f}",
@@ -35,5 +35,11 @@ def accuracy_table(accuracies: Mapping[str, Accuracy], curves: Mapping[str, Curv
     for task, curve in curves.items():
         found = accuracies.get(task)
         numbers = ("-", "-", "-") if found is None else tuple(percent(v) for v in (found.value, found.low, found.high))
-        rows.append((task, *numbers, percent(curve.chance), curve.reason and f"not predictable ({curve.reason})"))
+        chance = f"{percent(curve.chance)}{_assumed(curve)}"
+        rows.append((task, *numbers, chance, curve.reason and f"not predictable ({curve.reason})"))
     return table("Predicted accuracy", ["task", "value", "low (5%)", "high (95%)", "chance", ""], rows)
+
+
+def _assumed(curve: Curve) -> str:
+    """Marks the chance level of a task that nobody has told."""
+    return " assumed" if curve.source.startswith("unknown") else ""

@@ -75,8 +75,8 @@ def doubts(fits: FitSet) -> list[str]:
 
 
 def _merged(where: Iterable[str]) -> list[str]:
-    """One entry where all targets carry the same detail."""
-    listed = list(where)
+    """Each entry once, however many laws carry it; one entry where all have the same detail."""
+    listed = list(dict.fromkeys(where))
     details = {entry.partition(" (")[2] for entry in listed}
     return [f"all ({next(iter(details))}"] if len(listed) > 1 and len(details) == 1 and details != {""} else listed
 
@@ -95,7 +95,7 @@ def choice_lines(fits: FitSet) -> list[str]:
     if isinstance(choice, dict):
         ranked = sorted(choice["errors"].items(), key=lambda item: item[1])
         listing = ", ".join(f"{n} {percent(e, 2)} (weight {choice['weights'].get(n, 0):.2f})" for n, e in ranked)
-        without = f"auto, by the error on {choice['held_out']} with laws fitted without it: {listing}"
+        without = f"auto, by the mean log error on {choice['held_out']} with laws fitted without it: {listing}"
         lines.append(
             without if ranked else f"auto could hold out {choice['held_out']}; {', '.join(choice['weights'])} alone"
         )

@@ -231,7 +231,7 @@ def test_predict_a_mixture(fit_file: Path, capsys: pytest.CaptureFixture[str]) -
     web = content["predicted"]["web"]
     assert web["low"] < web["value"] < web["high"]
     assert content["params"] == 1e9
-    assert content["flags"] == []
+    assert content["flags"] == ["not-calibrated"]
 
 
 def test_predict_says_when_it_is_far_from_the_data(fit_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -334,8 +334,16 @@ def test_a_closed_pipe_is_quiet(fit_file: Path, known_law: Path) -> None:
     command = f"{sys.executable} -m mixlaw predict {fit_file} --at {known_law} | head -1"
     run = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
     assert run.stdout.startswith("run,step,tokens,params")
-    assert run.stderr == ""
+    assert all(line.startswith("flag ") for line in run.stderr.splitlines())
     assert run.returncode == 0
+
+
+def test_compare_says_how_else_to_hold_out(known_law: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = known_law.read_text().splitlines()
+    few = tmp_path / "few.csv"
+    few.write_text("\n".join([lines[0], *(line for line in lines if line.startswith("400M-0"))][:30]))
+    assert main(["compare", str(few)]) == 3
+    assert "Hold out the largest of two sizes or more (--holdout largest)" in capsys.readouterr().err
 
 
 def test_the_module_runs_as_a_command() -> None:

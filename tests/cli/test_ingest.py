@@ -139,6 +139,7 @@ def test_template_of_the_run_sheet_for_logs(tmp_path: Path, capsys: Captured) ->
     assert main(["ingest", str(log), "-o", str(tmp_path / "out.csv")]) == 0
     err = capsys.readouterr().err
     assert "lacking mixture: all 1 runs" in err
+    assert "(web and code stand for your domains)" in err
     sheet = err[err.index("runs:\n") : err.index("wrote ")]
     assert [r["name"] for r in yaml.safe_load(sheet)["runs"]] == ["*", "p001"]
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mixlaw.allocate.menu import Indices, Menu
-from mixlaw.allocate.prior import Prior
+from mixlaw.allocate.prior import Prior, drawn
 from mixlaw.laws.base import Floats, Inputs, Law
 
 MEAN_OF_NORMAL = float(np.sqrt(2 / np.pi))
@@ -82,6 +82,9 @@ class Accuracy:
         menu: the runs.
         prior: S parameter vectors.
         goal: candidate mixtures at the target scale, m rows.
+        jacobian: of the log losses of all rows of the menu, shape (S, n, P).
+        between: covariance of misfit and noise between them, shape (n, n).
+        shared: covariance of their misfit with that of the goal, through the goal's Jacobian, shape (S, P, n).
     """
 
     def __init__(self, menu: Menu, prior: Prior, goal: Inputs, misfit: Misfit | None = None) -> None:
@@ -98,8 +101,21 @@ class Accuracy:
         self._ridge = RIDGE * np.eye(prior.theta.shape[1])
         turned = self.at_goal.transpose(0, 2, 1)
         self._square = turned @ self.at_goal / len(goal)
-        self._shared = turned @ self.to_goal.T / len(goal)
+        self.shared = turned @ self.to_goal.T / len(goal)
         self._floor = float(np.diag(self.of_goal).mean())
+
+    def averaged(self, rng: np.random.Generator, *, done: int = 0) -> Accuracy:
+        """The same menu and goal, averaged over draws of what is not known before any run is bought."""
+        wide = drawn(self.prior, rng, covariance=self._open(), done=done)
+        return Accuracy(self.menu, wide, self.goal, self.misfit)
+
+    def _open(self) -> Floats:
+        """Covariance of the parameters given the runs done, shape (S, P, P)."""
+        rows, square = self.menu.done_rows, np.diag(self.prior.spread**2)
+        known = self.jacobian[:, rows] @ square
+        seen = known @ self.jacobian[:, rows].transpose(0, 2, 1) + self.between[np.ix_(rows, rows)]
+        left = square - known.transpose(0, 2, 1) @ np.linalg.solve(seen, known)
+        return np.asarray((left + left.transpose(0, 2, 1)) / 2 + 1e-9 * np.eye(len(square)))
 
     def judged_on(self, goal: Inputs) -> Accuracy:
         """The same menu and prior with other candidate mixtures."""
@@ -128,13 +144,19 @@ class Accuracy:
         rows = np.concatenate([self.menu.done_rows, self.menu.rows(runs)])
         jacobian = self.jacobian[:, rows]
         turned = jacobian.transpose(0, 2, 1)
-        solved = np.linalg.solve(turned @ jacobian + self._ridge, turned)
-        weighted = self._square @ solved
-        spread = ((solved @ self.between[np.ix_(rows, rows)]) * weighted).sum()
-        shared = (solved * self._shared[:, :, rows]).sum()
-        left = (np.eye(jacobian.shape[2]) - solved @ jacobian) * self.prior.spread
+        middle = turned @ self.between[np.ix_(rows, rows)] @ jacobian
+        return self.of_sums(turned @ jacobian, middle, self.shared[:, :, rows] @ jacobian)
+
+    def of_sums(self, normal: Floats, middle: Floats, shared: Floats) -> float:
+        """The criterion from ``J'J``, ``J'CJ`` and the products of J with what rows share with the goal, all (S, P, P).
+
+        C is the covariance of misfit and noise between rows.
+        """
+        inverse = np.linalg.inv(normal + self._ridge)
+        spread = ((inverse @ self._square @ inverse) * middle).sum()
+        left = (np.eye(normal.shape[1]) - inverse @ normal) * self.prior.spread
         shrunk = ((self._square @ left) * left).sum()
-        return float((spread - 2 * shared + shrunk) / len(jacobian)) + self._floor
+        return float((spread - 2 * (inverse * shared).sum() + shrunk) / len(normal)) + self._floor
 
     def error(self, runs: Indices | Sequence[int]) -> float:
         """Expected mean relative error at the target."""

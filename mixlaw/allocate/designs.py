@@ -36,7 +36,7 @@ class Candidates:
     shares: Floats
 
     def anchors(self) -> tuple[int, ...]:
-        """Positions of the natural, uniform and incumbent mixtures: a plan always runs them at its largest size."""
+        """Positions of the natural, uniform and incumbent mixtures: the first that a plan runs at its largest size."""
         return tuple(i for i, name in enumerate(self.names) if name in (NATURAL, UNIFORM, INCUMBENT))
 
 

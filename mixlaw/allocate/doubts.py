@@ -30,7 +30,7 @@ def doubts_of(plan: Plan, runs: Indices | None = None) -> tuple[str, ...]:
         runs: positions in the menu of the runs to buy; those of the chosen strategy if left out.
     """
     known = _Known.of(plan, plan.chosen.runs if runs is None else runs)
-    checks = (_ratio, _few, _small, _far, _priors, _epochs, _one_size)
+    checks = (_ratio, _few, _small, _far, _priors, _epochs, _one_size, _one_largest)
     return tuple(line for check in checks for line in check(known))
 
 
@@ -80,10 +80,17 @@ def _few(known: _Known) -> Iterator[str]:
 
 
 def _small(known: _Known) -> Iterator[str]:
-    small = np.unique(known.params[known.params < SMALLEST_PROXY]).tolist()
-    if small:
-        listed = ", ".join(human(size) for size in small)
-        yield f"small-proxies: {listed}, below {human(SMALLEST_PROXY)}: rankings may not carry over"
+    menu = known.plan.menu
+    done = _below(menu.inputs.params[menu.done_rows])
+    bought = _below(np.array([s.effective for s, n in zip(known.plan.request.sizes, known.counts, strict=True) if n]))
+    parts = [f"{what} {sizes}" for what, sizes in (("runs done at", done), ("runs to buy at", bought)) if sizes]
+    if parts:
+        yield f"small-proxies: {', '.join(parts)}; below {human(SMALLEST_PROXY)} rankings may not carry over"
+
+
+def _below(params: Floats) -> str:
+    """Sizes that are too small, ascending, as text."""
+    return ", ".join(dict.fromkeys(human(size) for size in np.unique(params[params < SMALLEST_PROXY]).tolist()))
 
 
 def _far(known: _Known) -> Iterator[str]:
@@ -118,6 +125,17 @@ def _epochs(known: _Known) -> Iterator[str]:
         yield (
             f"unlike-epochs: passes at {request.centre} shares at the target: {', '.join(unlike)}. Proxies see those "
             "tokens fresh: their worth will look too good."
+        )
+
+
+def _one_largest(known: _Known) -> Iterator[str]:
+    """One run alone at the largest of several sizes, and no runs done."""
+    bought = np.flatnonzero(known.counts)
+    if len(bought) > 1 and known.counts[bought[-1]] == 1 and not known.plan.done:
+        label = known.plan.request.sizes[int(bought[-1])].label
+        yield (
+            f"one-largest: a single run at {label} decides what is known of the effect of size; if it goes wrong, no "
+            "other run shows that"
         )
 
 

@@ -1,4 +1,4 @@
-"""Which runs: exchange of single runs on the expected error, over numbers of runs that a budget allows."""
+"""Which mixtures: exchange of single runs for others of the same size, on the expected error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from mixlaw.allocate.accuracy import Accuracy
 from mixlaw.allocate.menu import Indices, Menu
-from mixlaw.allocate.strategies import all_counts
+from mixlaw.allocate.tally import Tally
 
 PATIENCE = 12
 """Exchange ends after so many vain proposals per slot (and 100 more)."""
@@ -20,15 +20,17 @@ class ExchangeOptions:
     """How long to look.
 
     Attributes:
-        trials: evaluations of the criterion in the final exchange.
-        finalists: numbers of runs per size that are improved by exchange before the best is taken.
-        early: evaluations for each finalist.
+        trials: evaluations of the criterion in the exchange for each starting point.
+        late: more of them for the best few, from which paths set out.
+        early: evaluations in the exchange after each step of a path.
+        steps: additions and removals on a path.
         nested: sizes share mixtures, as far as they have as many runs.
     """
 
-    trials: int = 4000
-    finalists: int = 3
-    early: int = 400
+    trials: int = 600
+    late: int = 2000
+    early: int = 200
+    steps: int = 12
     nested: bool = False
 
 
@@ -56,30 +58,27 @@ def exchange(
     *,
     trials: int,
     keep: frozenset[int] = frozenset(),
+    tally: Tally | None = None,
 ) -> list[Slot]:
     """Swap single slots for others of the same sizes while that lowers the criterion, at most ``trials`` times.
 
-    Slots with a run of ``keep`` stay.
+    Slots with a run of ``keep`` stay. A tally of the slots is kept up to date where one is given.
     """
     current = list(slots)
     movable = [i for i, slot in enumerate(current) if not keep & set(slot)]
     if not movable:
         return current
-    best = accuracy.criterion(flat(current))
+    tally = tally or Tally(accuracy, flat(current))
     failures = 0
     for _ in range(trials):
         if failures > PATIENCE * len(current) + 100:  # nothing found for long
             break
         place = movable[int(rng.integers(len(movable)))]
         other = _alternative(accuracy.menu, current, place, rng)
-        if other is None:
-            failures += 1
-            continue
-        trial = [*current[:place], other, *current[place + 1 :]]
-        value = accuracy.criterion(flat(trial))
-        failures = 0 if value < best else failures + 1
-        if value < best:
-            current, best = trial, value
+        failures += 1
+        if other is not None and tally.after(current[place], other) < tally.value:
+            tally.change(current[place], other)
+            current[place], failures = other, 0
     return current
 
 
@@ -104,32 +103,3 @@ def random_order(menu: Menu, rng: np.random.Generator, *, nested: bool = False) 
         return [rng.permutation(menu.at(s)) for s in range(menu.sizes)]
     rank = np.argsort(rng.permutation(int(menu.mixture.max()) + 1))
     return [menu.at(s)[np.argsort(rank[menu.mixture[menu.at(s)]], kind="stable")] for s in range(menu.sizes)]
-
-
-def best_runs(
-    accuracy: Accuracy,
-    rng: np.random.Generator,
-    *,
-    budget: float,
-    options: ExchangeOptions | None = None,
-    orders: Sequence[Sequence[Indices]] = (),
-    keep: frozenset[int] = frozenset(),
-) -> Indices:
-    """Numbers of runs and runs with the smallest expected error for a budget, ascending run numbers.
-
-    Every count vector is judged with the same orders of runs (two random ones if none are given); the best few are
-    improved by a short exchange, the winner by a long one. Runs of ``keep`` stay where an order has brought them in.
-    """
-    options = options or ExchangeOptions()
-    menu = accuracy.menu
-    orders = orders or [random_order(menu, rng, nested=options.nested) for _ in range(2)]
-    scored: list[tuple[float, int, list[Slot]]] = []
-    for counts in all_counts(menu.prices, menu.stock, budget=budget, rng=rng):
-        choices = [slots_of(menu, counts, order, nested=options.nested) for order in orders]
-        values = [accuracy.criterion(flat(c)) for c in choices]
-        scored.append((float(np.mean(values)), len(scored), choices[int(np.argmin(values))]))
-    scored.sort(key=lambda entry: entry[:2])
-    best = [slots for _, _, slots in scored[: options.finalists]]
-    finalists = [exchange(accuracy, slots, rng, trials=options.early, keep=keep) for slots in best]
-    winner = min(finalists, key=lambda slots: accuracy.criterion(flat(slots)))
-    return flat(exchange(accuracy, winner, rng, trials=options.trials, keep=keep))

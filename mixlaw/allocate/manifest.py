@@ -95,6 +95,7 @@ def manifest(plan: Plan, runs: Sequence[PlannedRun]) -> dict[str, Any]:
     return {
         **_head(request),
         "spent": math.fsum(run.size.cost for run in runs),
+        **_unspent(plan),
         "strategy": plan.strategy,
         "target": target_mapping(request),
         "predicted": {name: predicted(o) for name, o in plan.outcomes.items()},
@@ -102,6 +103,13 @@ def manifest(plan: Plan, runs: Sequence[PlannedRun]) -> dict[str, Any]:
         "seed": request.seed,
         "runs": [run.to_mapping() for run in runs],
     }
+
+
+def _unspent(plan: Plan) -> dict[str, Any]:
+    """What is left although it would buy a run, and the expected error if the best such run was bought."""
+    if plan.one_more is None:
+        return {}
+    return {"unspent": {"left": plan.left, "relative_error_with_one_more_run": plan.one_more}}
 
 
 def _head(request: PlanRequest) -> dict[str, Any]:

@@ -9,11 +9,13 @@ import numpy as np
 
 from mixlaw.allocate.accuracy import Accuracy
 from mixlaw.allocate.designs import NATURAL, UNIFORM, Candidates, DesignOptions, candidates, farthest
-from mixlaw.allocate.exchange import ExchangeOptions, best_runs, flat, random_order, slots_of
+from mixlaw.allocate.exchange import ExchangeOptions, flat, random_order, slots_of
 from mixlaw.allocate.menu import Indices, Menu
 from mixlaw.allocate.prior import Prior, default_prior
+from mixlaw.allocate.search import best_runs
 from mixlaw.allocate.sizes import Scale, Size
 from mixlaw.allocate.strategies import OPTIMAL, SHAPES, fill, shape
+from mixlaw.allocate.tally import Tally
 from mixlaw.domains import Domains
 from mixlaw.errors import InputError, UsageError
 from mixlaw.laws.base import Floats, Inputs
@@ -21,6 +23,7 @@ from mixlaw.mixture import Mixture
 from mixlaw.optimize.region import Region
 
 GOAL_MIXTURES = 24
+TOLD = 8
 
 
 @dataclass(frozen=True)
@@ -119,6 +122,8 @@ class Plan:
         prior: where the law's Jacobian was taken.
         done: number of runs that were there already.
         unshared: the same strategy without shared mixtures, when nesting was asked for.
+        one_more: smallest expected error with one run more than ``optimal`` buys, of those that the budget still
+            affords; None where it affords none, and for strategies that spend whatever they may.
     """
 
     request: PlanRequest
@@ -129,6 +134,12 @@ class Plan:
     prior: Prior
     done: int = 0
     unshared: Outcome | None = None
+    one_more: float | None = None
+
+    @property
+    def left(self) -> float:
+        """What the chosen strategy leaves of the budget."""
+        return self.request.budget - self.chosen.spent
 
     @property
     def chosen(self) -> Outcome:
@@ -164,6 +175,11 @@ class Stage:
         prior = prior or _default(request, natural)
         return cls(request, mixtures, Accuracy(menu, prior, _goal(request, natural, rng)))
 
+    def averaged(self) -> Stage:
+        """The same, averaged over draws of the parameters that the runs done leave possible."""
+        rng = np.random.default_rng([self.request.seed, 4])
+        return replace(self, accuracy=self.accuracy.averaged(rng, done=int(self.accuracy.menu.done.sum())))
+
     def orders(self, rng: np.random.Generator) -> list[Indices]:
         """Runs of each size in the order of buying; the largest size begins with the anchors."""
         menu = self.accuracy.menu
@@ -180,6 +196,17 @@ class Stage:
         counts = np.bincount(menu.size[runs], minlength=menu.sizes).astype(np.intp)
         spent = float(menu.cost[runs].sum())
         return Outcome(counts, runs, spent, self.accuracy.error(runs), self.accuracy.regret(runs, rng))
+
+    def one_more(self, runs: Indices) -> float | None:
+        """Smallest expected error with one more run that the budget affords, None where it affords none.
+
+        The error is worked out for the few runs whose criterion is smallest.
+        """
+        menu, tally = self.accuracy.menu, Tally(self.accuracy, runs)
+        left = self.request.budget - float(menu.cost[runs].sum())
+        free = np.setdiff1d(np.flatnonzero(~menu.done & (menu.cost <= left)), runs)
+        best = sorted(free.tolist(), key=lambda run: tally.after([], [run]))[:TOLD]
+        return min((self.accuracy.error(np.sort([*runs, run])) for run in best), default=None)
 
     def buy(self, strategy: str) -> Indices:
         """The runs that a strategy buys."""
@@ -241,7 +268,7 @@ def make_plan(
     """
     if strategy not in (OPTIMAL, *SHAPES):
         raise UsageError(f"--strategy among {', '.join((OPTIMAL, *SHAPES))}", repr(strategy))
-    stage = Stage.of(request, prior=prior, done=done)
+    stage = Stage.of(request, prior=prior, done=done).averaged()
     outcomes = {}
     names = (*SHAPES, OPTIMAL)
     for index, name in enumerate(names):
@@ -253,6 +280,8 @@ def make_plan(
         apart = replace(stage, request=replace(request, exchange=replace(request.exchange, nested=False)))
         unshared = apart.outcome(apart.buy(strategy))
     count = 0 if done is None else done.count
+    one_more = stage.one_more(outcomes[OPTIMAL].runs) if strategy == OPTIMAL else None
     return Plan(
-        request, strategy, outcomes, stage.candidates, stage.accuracy.menu, stage.accuracy.prior, count, unshared
-    )
+        request, strategy, outcomes, stage.candidates, stage.accuracy.menu, stage.accuracy.prior, count, unshared,
+        one_more,
+    )  # fmt: skip

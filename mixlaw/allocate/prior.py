@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,8 @@ FLOOR_LOSS, POWER_DATA, POWER_SIZE, RETURNS = 0.8, 0.35, 0.2, 0.6
 CAPACITY_LOSS, DATA_LOSS = 1.0, 0.8
 OWN_TOKEN, OWN_PARAMETER = 5.0, 2.0
 SPREAD_SCALARS, SPREAD_DOMAINS = 0.4, 1.0
+DRAWS = 16
+"""Parameter vectors over which a plan without runs or fits is averaged."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,8 @@ class Prior:
 
     Attributes:
         law: the functional form.
-        targets: names of S targets.
-        theta: parameter vectors, shape (S, P).
+        targets: names of the targets.
+        theta: S parameter vectors, one per target or several in turn, shape (S, P).
         spread: standard deviation of each entry before any run, shape (P,).
         text: what it is, for people.
     """
@@ -71,6 +73,38 @@ def _theta(own: int, count: int, params: float, tokens: float) -> Floats:
     use -= np.log((np.exp(use) * share).sum()) + np.log(params / PARAMS_UNIT)
     use -= np.log(CAPACITY_LOSS) / POWER_SIZE
     return np.concatenate([np.log([FLOOR_LOSS, POWER_DATA, POWER_SIZE, RETURNS]), worth, use])
+
+
+def drawn(
+    prior: Prior, rng: np.random.Generator, *, count: int = DRAWS, covariance: Floats | None = None, done: int = 0
+) -> Prior:
+    """Parameter vectors round those of a prior: worlds over which a plan is averaged.
+
+    A plan that is best at one vector alone exploits what the law's tangent there happens to leave out, and a fit to its
+    runs does worse than promised. The targets take turns; steps are a Latin hypercube of normal values.
+
+    Args:
+        prior: its vectors are the centres.
+        rng: randomness.
+        count: how many vectors; one per target at least.
+        covariance: of each target's parameters, shape (S, P, P); by the prior's spread if left out.
+        done: number of runs that the covariance knows of.
+    """
+    from scipy.special import ndtri
+
+    count = max(count, len(prior.theta))
+    turn = np.arange(count) % len(prior.theta)
+    steps = np.array([rng.permutation(ndtri((np.arange(count) + 0.5) / count)) for _ in prior.spread]).T
+    if covariance is None:
+        covariance = np.broadcast_to(np.diag(prior.spread**2), (len(prior.theta), *2 * prior.spread.shape))
+    root = np.linalg.cholesky(covariance)
+    theta = prior.theta[turn] + np.matmul(root[turn], steps[..., None])[..., 0]
+    left = f", as far as the {done} runs leave that open" if done else ""
+    text = (
+        f"{prior.text}; averaged over {count} draws round that, standard deviation {SPREAD_SCALARS:g} "
+        f"({SPREAD_DOMAINS:g} of the logs of single domains){left}"
+    )
+    return replace(prior, theta=theta, text=text)
 
 
 def spread_of(law: Law, domains: Sequence[str]) -> Floats:

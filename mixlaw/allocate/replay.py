@@ -13,9 +13,10 @@ from functools import cached_property
 import numpy as np
 
 from mixlaw.allocate.accuracy import Accuracy
-from mixlaw.allocate.exchange import ExchangeOptions, best_runs, flat, random_order, slots_of
+from mixlaw.allocate.exchange import ExchangeOptions, flat, random_order, slots_of
 from mixlaw.allocate.menu import Indices, Menu
 from mixlaw.allocate.prior import Prior, default_prior, spread_of
+from mixlaw.allocate.search import best_runs
 from mixlaw.allocate.sizes import FLOPS_PER_PARAMETER_AND_TOKEN
 from mixlaw.allocate.strategies import IN_ROUNDS, OPTIMAL, REPLAYED, fill, shape
 from mixlaw.dataset import Dataset, Selection, inputs_of
@@ -201,16 +202,20 @@ class Bench:
         )
 
     @cached_property
-    def accuracy(self) -> Accuracy:
-        """Expected errors from the default prior: nothing of the losses is used."""
+    def prior(self) -> Prior:
+        """The default prior at the middle of the table: nothing of the losses is used."""
         inputs = self.menu.inputs
-        prior = default_prior(
+        return default_prior(
             inputs.domains,
             inputs.mixtures.mean(axis=0),
             params=float(np.exp(np.log(inputs.params).mean())),
             tokens=float(np.exp(np.log(inputs.tokens).mean())),
         )
-        return Accuracy(self.menu, prior, self.goal)
+
+    @cached_property
+    def accuracy(self) -> Accuracy:
+        """Expected errors before any run, averaged over draws round the default prior."""
+        return Accuracy(self.menu, self.prior, self.goal).averaged(np.random.default_rng(0))
 
     def choose(
         self, strategy: str, rng: np.random.Generator, *, budget: float, options: ReplayOptions
@@ -238,12 +243,13 @@ class Bench:
     def after(self, runs: Indices, options: ReplayOptions) -> Accuracy:
         """Expectations once some runs are done: from a fit to them, where they can bear one."""
         fits = fit_law(LAWS["capacity"], self.data.rows(np.isin(self.data.run, runs)), options.fit)
-        prior = self.accuracy.prior
+        prior = self.prior
         if fits[0].form == prior.law.name:
             theta = np.array([fit.theta for fit in fits])
             prior = Prior(prior.law, tuple(f.target for f in fits), theta, spread_of(prior.law, fits[0].domains), "fit")
         done = np.isin(np.arange(len(self.menu.size)), runs)
-        return Accuracy(replace(self.menu, done=done), prior, self.goal)
+        after = Accuracy(replace(self.menu, done=done), prior, self.goal)
+        return after.averaged(np.random.default_rng(1), done=len(runs))
 
     def score(self, runs: Indices, options: ReplayOptions) -> Score:
         """Refit on some runs and score the held-out ones."""

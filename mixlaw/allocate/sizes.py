@@ -10,6 +10,8 @@ from mixlaw.errors import UsageError
 from mixlaw.units import human, parse_positive
 
 FLOPS_PER_PARAMETER_AND_TOKEN = 6.0
+SAME_SIZE = 1.05
+"""Parameters within this factor are one size, written differently."""
 _EXPERTS = re.compile(r"^(?P<total>[^/]+?)-?[aA](?P<active>\d[\w.]*)$")
 
 
@@ -106,12 +108,19 @@ def parse_pairs(text: str | None, *, name: str) -> dict[str, str]:
     return pairs
 
 
+def _as_known(params: float, active: float | None, known: Sequence[float]) -> tuple[float, float | None]:
+    """The size of runs that are there, where one is that near; sizes of mixtures of experts stay as they are."""
+    near = [k for k in known if max(k / params, params / k) <= SAME_SIZE]
+    return (min(near, key=lambda k: abs(k - params)), None) if near and active is None else (params, active)
+
+
 def build_sizes(
     names: Sequence[str],
     *,
     per_param: Sequence[float],
     tokens: Mapping[str, str],
     prices: Mapping[str, str],
+    known: Sequence[float] = (),
 ) -> tuple[Size, ...]:
     """Sizes from what a user writes, ascending.
 
@@ -120,12 +129,13 @@ def build_sizes(
         per_param: tokens per (active) parameter; several are checkpoints of one run.
         tokens: token counts by size where they are not that; several with slashes, ``1B/3B``.
         prices: cost of one run by size.
+        known: (active) parameters of runs that are there; a size within ``SAME_SIZE`` of one is that size.
 
     Raises:
         UsageError: for a size named in ``tokens`` or ``prices`` only, doubled, or without a price where others have
             one.
     """
-    parsed = {name.strip(): parse_size(name) for name in names}
+    parsed = {name.strip(): _as_known(*parse_size(name), known) for name in names}
     for option, given in (("--tokens", tokens), ("--price", prices)):
         unknown = sorted(set(given) - set(parsed))
         if unknown:

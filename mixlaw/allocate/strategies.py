@@ -13,9 +13,9 @@ from mixlaw.laws.base import Floats
 
 OPTIMAL = "optimal"
 IN_ROUNDS = "optimal-in-rounds"
-LEVELS = (0, 1, 2, 4)
-"""Relative numbers of runs that an optimal plan tries at each size."""
-MOST_SHAPES = 256
+LEVELS = (0, 1, 3, 8, 24, 72)
+"""Numbers of runs at each size from which an optimal plan sets out."""
+MOST_STARTS = 1500
 MOST_RUNS = 120
 """An optimal plan has no more runs, where fewer are possible: misfit does not average out, and time would be lost."""
 
@@ -79,21 +79,38 @@ def fill(ratio: Floats, prices: Floats, stock: Indices, *, budget: float) -> Ind
     return counts
 
 
-def all_counts(prices: Floats, stock: Indices, *, budget: float, rng: np.random.Generator) -> list[Indices]:
-    """Numbers of runs worth comparing: every named shape and every ratio over ``LEVELS`` (a sample of many)."""
-    levels = list(itertools.product(LEVELS, repeat=len(prices))) if len(prices) <= 8 else []
-    while len(prices) > 8 and len(levels) < MOST_SHAPES:
-        levels.append(tuple(int(x) for x in rng.choice(LEVELS, len(prices))))
-    ratios = [np.array(level, dtype=float) for level in levels if max(level) == max(LEVELS)]
-    if len(ratios) > MOST_SHAPES:
-        ratios = [ratios[i] for i in np.sort(rng.choice(len(ratios), MOST_SHAPES, replace=False))]
-    ratios = [shape(name, prices) for name in SHAPES] + ratios
-    reachable = [r for r in ratios if (prices[(r > 0) & (stock > 0)] <= budget).any()]
-    found = {tuple(int(c) for c in fill(r, prices, stock, budget=budget)) for r in reachable}
-    if not found:
-        fill(np.ones(len(prices)), prices, stock, budget=budget)  # raises, with the price of the cheapest run
-    few = sorted(c for c in found if sum(c) <= MOST_RUNS) or [min(found, key=sum)]
-    return [np.array(c, dtype=np.intp) for c in few]
+def starts(prices: Floats, stock: Indices, *, rng: np.random.Generator, empty: bool = False) -> list[Indices]:
+    """Numbers of runs from which an optimal plan may set out, whatever the budget is.
+
+    Every vector over ``LEVELS`` (of very many, those with at most two sizes and a sample), and every named shape filled
+    for a ladder of budgets; none with more than ``MOST_RUNS``.
+
+    Args:
+        prices: of a run of each size, shape (L,).
+        stock: how many runs of each size there are, shape (L,).
+        rng: randomness of the sample.
+        empty: buying nothing is one of them.
+    """
+    found = {
+        tuple(min(n, int(most)) for n, most in zip(level, stock, strict=True)) for level in _levels(len(prices), rng)
+    }
+    for rung in range(int(np.log2(MOST_RUNS * prices.max() / prices.min())) + 2):
+        budget = float(prices.min()) * 2.0**rung
+        ratios = [shape(name, prices) for name in SHAPES]
+        reachable = [r for r in ratios if (prices[(r > 0) & (stock > 0)] <= budget).any()]
+        found |= {tuple(int(c) for c in fill(r, prices, stock, budget=budget)) for r in reachable}
+    return [np.array(c, dtype=np.intp) for c in sorted(found) if (0 if empty else 1) <= sum(c) <= MOST_RUNS]
+
+
+def _levels(sizes: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    if len(LEVELS) ** sizes <= MOST_STARTS:
+        return list(itertools.product(LEVELS, repeat=sizes))
+    few = {(0,) * sizes}
+    for left, right in itertools.product(range(sizes), repeat=2):
+        for pair in itertools.product(LEVELS, repeat=2):
+            few.add(tuple(pair[0] if i == left else pair[1] if i == right else 0 for i in range(sizes)))
+    drawn = {tuple(int(x) for x in rng.choice(LEVELS, sizes)) for _ in range(MOST_STARTS)}
+    return sorted(few | drawn)
 
 
 def described(counts: Sequence[int], labels: Sequence[str]) -> str:

@@ -166,8 +166,8 @@ def _budget(words: _Words, *, unbounded: bool) -> float:
     return parse_positive(text, name=name) if text else float("inf")
 
 
-def _sizes(words: _Words) -> tuple[tuple[Size, ...], Scale]:
-    """Sizes of the proxies, and the target."""
+def _sizes(words: _Words, table: RunTable | None) -> tuple[tuple[Size, ...], Scale]:
+    """Sizes of the proxies, those of the runs done where they are meant, and the target."""
     from mixlaw.allocate.sizes import Scale, build_sizes, parse_pairs, parse_size
     from mixlaw.errors import UsageError
     from mixlaw.units import parse_numbers, parse_positive
@@ -183,8 +183,31 @@ def _sizes(words: _Words) -> tuple[tuple[Size, ...], Scale]:
         per_param=parse_numbers(words.per_param, name="--tokens-per-param"),
         tokens=parse_pairs(words.tokens, name="--tokens"),
         prices=parse_pairs(words.price, name="--price"),
+        known=() if table is None else _known_sizes(table),
     )
     return sizes, Scale(params, parse_positive(words.target_tokens, name="--target-tokens"), active)
+
+
+def _known_sizes(table: RunTable) -> list[float]:
+    import numpy as np
+
+    from mixlaw.dataset import inputs_of
+
+    params = np.unique(inputs_of(table).params)
+    return [float(size) for size in params[np.isfinite(params)]]
+
+
+def _say_sizes(words: _Words, sizes: tuple[Size, ...]) -> None:
+    """Say which sizes are taken to be those of the runs done."""
+    from mixlaw.allocate.sizes import parse_size
+    from mixlaw.cli.output import remark
+    from mixlaw.units import human
+
+    asked = sorted(active or params for params, active in map(parse_size, (words.sizes or "").split(",")))
+    moved = [(a, s.effective) for a, s in zip(asked, sizes, strict=True) if a != s.effective]
+    if moved:
+        listed = ", ".join(f"{human(a)} as {human(b)} ({100 * abs(b / a - 1):.1f}% apart)" for a, b in moved)
+        remark(f"sizes that RUNS have, within 5%, are planned as those: {listed}")
 
 
 def _request(words: _Words, table: RunTable | None, *, domains: Path | None, seed: int, unbounded: bool) -> PlanRequest:
@@ -196,7 +219,8 @@ def _request(words: _Words, table: RunTable | None, *, domains: Path | None, see
     from mixlaw.mixture import Mixture
 
     budget = _budget(words, unbounded=unbounded)
-    sizes, target = _sizes(words)
+    sizes, target = _sizes(words, table)
+    _say_sizes(words, sizes)
     if domains is None and table is None:
         raise UsageError("the domains to mix: --domains FILE, or RUNS", "neither")
     facts = Domains.load(domains) if domains else Domains()
@@ -261,7 +285,7 @@ def _plan(
     _write(plan, output, manifest(plan, runs))
     if plot is not None:
         _plot(plan, plot, known=known, law=law)
-    out.remarks([f"law: {plan.prior.text}", *filter(None, [render.nesting_line(plan)])])
+    out.remarks([f"law: {plan.prior.text}", *filter(None, [render.nesting_line(plan), render.unspent_line(plan)])])
     out.remarks(f"warning {line}" for line in warnings)
 
 
@@ -298,6 +322,7 @@ def _propose(
         out.show(render.proposal_table(proposal, runs, request.unit), aside=str(output) == "-")
     _write(plan, output, content)
     out.remark(f"law: {plan.prior.text}")
+    out.remark(f"regret left, in nats: {render.REGRET}")
     out.remarks(f"warning {line}" for line in warnings)
     if proposal.settled:
         out.remark("settled: no run is expected to change the decision; these lower the variance at its rivals most")

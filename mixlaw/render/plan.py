@@ -16,6 +16,10 @@ from mixlaw.allocate.sizes import size_label
 from mixlaw.render.tables import percent, significant, table
 from mixlaw.units import human
 
+REGRET = "expected loss at the target, mean over targets, of the mixture you would pick minus that of the best one"
+WORTH_SAYING = 0.01
+"""Share of a budget that is left from which that is said."""
+
 
 def cost_text(value: float, unit: str) -> str:
     """A cost with its unit left to the heading: ``3.2e+20`` FLOPs, ``120`` GPU-hours."""
@@ -73,6 +77,18 @@ def nesting_line(plan: Plan) -> str | None:
     )
 
 
+def unspent_line(plan: Plan) -> str | None:
+    """What is left of the budget, and what one run more is expected to do, where a run could still be bought."""
+    share = plan.left / plan.request.budget
+    if plan.one_more is None or share < WORTH_SAYING:
+        return None
+    now, then = percent(plan.chosen.error, 2), percent(plan.one_more, 2)
+    left = f"{percent(share)} of the budget is left:"
+    if plan.one_more >= plan.chosen.error:
+        return f"{left} any one run more is expected to raise the error, from {now} to {then} at the least"
+    return f"{left} one run more is expected to lower the error from {now} to {then} at best"
+
+
 def plan_data(plan: Plan, runs: Sequence[PlannedRun], warnings: Sequence[str]) -> dict[str, Any]:
     """The JSON contract: the manifest with the table and the warnings."""
     request = plan.request
@@ -98,12 +114,14 @@ def _outcome(outcome: Outcome) -> dict[str, float]:
 
 def proposal_table(proposal: Proposal, runs: Sequence[PlannedRun], unit: str) -> Table:
     """The runs to make next, with the regret that is expected to be left after each."""
-    rows = [("now", "", "", "", significant(proposal.before, 3))]
+    rows = [("now", "", "", "", "", significant(proposal.before, 3))]
     for run, step in zip(runs, proposal.steps, strict=True):
         shares = sorted(run.mixture.items(), key=lambda item: -item[1])[:3]
-        rows.append((run.name, run.origin, ", ".join(f"{n} {s:.2f}" for n, s in shares), cost_text(step.cost, unit),
-                     significant(step.regret, 3)))  # fmt: skip
-    return table("Run next", ["name", "mixture", "largest shares", unit, "regret left (nats)"], rows, left=3)
+        rows.append((run.name, run.origin, ", ".join(f"{n} {s:.2f}" for n, s in shares),
+                     human(run.size.tokens[-1]), cost_text(step.cost, unit), significant(step.regret, 3)))  # fmt: skip
+    spent = cost_text(math.fsum(step.cost for step in proposal.steps), unit)
+    columns = ["name", "mixture", "largest shares", "tokens", unit, "regret left"]
+    return table(f"Run next, in this order: {spent} {unit} together", columns, rows, left=3)
 
 
 def proposal_data(

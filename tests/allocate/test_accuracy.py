@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -69,3 +71,19 @@ def test_regret_is_zero_without_error_and_falls_with_runs(accuracy: Accuracy) ->
 def test_error_is_the_mean_absolute_value_of_a_normal_error(accuracy: Accuracy) -> None:
     expected = np.sqrt(2 / np.pi) * np.sqrt(accuracy.variance(RUNS)).mean()
     assert accuracy.error(RUNS) == pytest.approx(expected)
+
+
+def test_draws_leave_open_what_the_runs_done_leave_open(menu: Menu, accuracy: Accuracy) -> None:
+    """Before any run the losses of draws scatter widely, afterwards by no more than misfit and noise at those runs."""
+    done = replace(menu, done=np.isin(np.arange(36), RUNS))
+    after = Accuracy(done, accuracy.prior, accuracy.goal)
+    rows = done.done_rows
+    scatter = []
+    for known in (accuracy, after):
+        wide = known.averaged(np.random.default_rng(0), done=len(RUNS)).prior
+        turn = np.arange(len(wide.theta)) % 3
+        centre = np.log(wide.law.predict(accuracy.prior.theta, menu.inputs))[turn]
+        moved = np.log(wide.law.predict(wide.theta, menu.inputs)) - centre
+        scatter.append(float(np.sqrt((moved[:, rows] ** 2).mean())))
+    assert scatter[0] > 0.1
+    assert scatter[1] < 0.03

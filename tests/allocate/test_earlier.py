@@ -46,7 +46,7 @@ def test_one_size_gives_no_prior(runs: RunTable) -> None:
 
 def test_runs_that_are_done_make_a_plan_better(request_for: PlanRequest, small_runs: RunTable) -> None:
     quick = replace(
-        request_for, budget=1e20, exchange=ExchangeOptions(trials=40, early=10, finalists=1),
+        request_for, budget=3e19, exchange=ExchangeOptions(trials=200, late=400, early=50, steps=4),
         designs=DesignOptions(count=30),
     )  # fmt: skip
     prior = prior_of_runs(small_runs, quick.names)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mixlaw.allocate.accuracy import Accuracy, Misfit
-from mixlaw.allocate.exchange import ExchangeOptions, best_runs, exchange, flat, random_order, slots_of
+from mixlaw.allocate.exchange import exchange, flat, random_order, slots_of
 from mixlaw.allocate.menu import Menu
 from mixlaw.allocate.prior import Prior
 from mixlaw.laws.base import Floats, Inputs, Parameter
@@ -102,30 +102,3 @@ def test_exchange_keeps_numbers_and_kept_runs(accuracy: Accuracy) -> None:
     assert kept <= set(found.tolist())
     assert len(set(found.tolist())) == 9
     assert accuracy.criterion(found) < accuracy.criterion(flat(slots))
-
-
-def test_nested_choices_share_mixtures(accuracy: Accuracy) -> None:
-    menu = accuracy.menu
-    options = ExchangeOptions(trials=100, early=20, finalists=2, nested=True)
-    runs = best_runs(
-        accuracy, np.random.default_rng(0), budget=60 * menu.prices[0] + 4 * menu.prices[2], options=options
-    )
-    by_size = [set(menu.mixture[runs[menu.size[runs] == s]].tolist()) for s in range(menu.sizes)]
-    by_size = sorted((s for s in by_size if s), key=len)
-    assert len(by_size) >= 2
-    assert all(small <= large for small, large in itertools.pairwise(by_size))
-
-
-def test_best_runs_beat_every_named_shape_and_keep_the_budget(accuracy: Accuracy) -> None:
-    from mixlaw.allocate.strategies import SHAPES, fill, shape
-
-    menu = accuracy.menu
-    budget = 6 * float(menu.prices[2])
-    runs = best_runs(accuracy, np.random.default_rng(0), budget=budget)
-    assert menu.cost[runs].sum() <= budget
-    for name in SHAPES:
-        counts = fill(shape(name, menu.prices), menu.prices, menu.stock, budget=budget)
-        order = random_order(menu, np.random.default_rng(3))
-        assert accuracy.criterion(runs) < accuracy.criterion(flat(slots_of(menu, counts, order, nested=False)))
-    again = best_runs(accuracy, np.random.default_rng(0), budget=budget)
-    assert np.array_equal(runs, again)

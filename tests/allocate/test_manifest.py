@@ -19,7 +19,7 @@ from mixlaw.optimize.region import Region
 
 @pytest.fixture
 def plan(request_for: PlanRequest) -> Plan:
-    quick = ExchangeOptions(trials=40, early=10, finalists=1)
+    quick = ExchangeOptions(trials=40, late=40, early=10, steps=3)
     return make_plan(replace(request_for, exchange=quick, designs=DesignOptions(count=30), budget=1e20))
 
 
@@ -71,7 +71,7 @@ def test_ingest_reads_it_as_a_run_sheet(plan: Plan, tmp_path: Path, form: str) -
 
 def test_experts_and_prices_are_written(request_for: PlanRequest) -> None:
     sizes = (Size(1e9, (4e9,), 2e8, 10.0), Size(4e9, (1.6e10,), 8e8, 90.0))
-    quick = ExchangeOptions(trials=10, early=5, finalists=1)
+    quick = ExchangeOptions(trials=10, late=10, early=5, steps=2)
     plan = make_plan(
         replace(request_for, sizes=sizes, budget=400.0, unit="cost", exchange=quick, target=Scale(5e10, 1e11, 8e9)),
         "hourglass",

@@ -9,7 +9,7 @@ from mixlaw.allocate.designs import DesignOptions
 from mixlaw.allocate.doubts import doubts_of
 from mixlaw.allocate.exchange import ExchangeOptions
 from mixlaw.allocate.next_runs import next_runs
-from mixlaw.allocate.plan import Done, Plan, PlanRequest, make_plan
+from mixlaw.allocate.plan import Done, Plan, PlanRequest, Stage, make_plan
 from mixlaw.allocate.sizes import Scale, Size
 from mixlaw.allocate.strategies import OPTIMAL, SHAPES
 from mixlaw.domains import Domain, Domains
@@ -17,7 +17,8 @@ from mixlaw.errors import InfeasibleError, InputError, UsageError
 from mixlaw.laws.base import Inputs
 from mixlaw.mixture import Mixture
 
-QUICK = ExchangeOptions(trials=120, early=20, finalists=2)
+SIZES = (Size(6e7, (6e8, 1.2e9)), Size(1.5e8, (1.5e9, 3e9)), Size(4e8, (4e9, 8e9)))
+QUICK = ExchangeOptions(trials=120, late=400, early=20, steps=4)
 
 
 @pytest.fixture
@@ -48,11 +49,11 @@ def test_optimal_has_the_smallest_expected_error(plan: Plan) -> None:
     assert plan.chosen.error < 0.95 * min(o.error for n, o in plan.outcomes.items() if n != OPTIMAL)
 
 
-def test_the_largest_size_runs_natural_and_uniform(plan: Plan) -> None:
+def test_the_largest_size_runs_natural_and_uniform_first(plan: Plan) -> None:
     for outcome in plan.outcomes.values():
         top = outcome.runs[plan.menu.size[outcome.runs] == 2]
         names = {plan.candidates.names[i] for i in plan.menu.mixture[top]}
-        assert {"natural", "uniform"} <= names
+        assert ({"natural"} if len(top) == 1 else {"natural", "uniform"}) <= names
 
 
 def test_the_same_seed_gives_the_same_plan_and_another_another(small: PlanRequest, plan: Plan) -> None:
@@ -130,14 +131,49 @@ def test_a_proposal_carries_the_doubts_of_a_plan(small: PlanRequest) -> None:
     warnings = doubts_of(plan, proposal.runs)
     assert names_of(warnings) == {"too-few-runs", "small-proxies", "far-target", "unlike-epochs"}
     text = "\n".join(warnings)
-    assert "4 runs for 3 domains" in text and "10M, below 15M" in text and "largest proxy, 20M" in text
+    assert "4 runs for 3 domains" in text and "runs done at 10M; below 15M" in text and "largest proxy, 20M" in text
     same = replace(done, inputs=Inputs.build(small.names, np.array([[0.6, 0.3, 0.1]] * 2), 2e7, 4e8))
     again, proposal = next_runs(far, 2, done=same)
     assert {"one-ratio", "one-size"} <= names_of(doubts_of(again, proposal.runs))
 
 
-def test_a_sound_plan_has_no_warnings(plan: Plan) -> None:
-    assert doubts_of(plan) == ()
+def test_a_sound_plan_has_no_warnings(small: PlanRequest) -> None:
+    assert doubts_of(make_plan(small, "uniform")) == ()
+
+
+def test_a_single_run_at_the_largest_size_is_told(plan: Plan) -> None:
+    top = int(np.flatnonzero(plan.chosen.counts)[-1])
+    alone = plan.menu.at(0)[:3].tolist() + plan.menu.at(top)[:1].tolist()
+    assert "one-largest" in names_of(doubts_of(plan, np.array(alone)))
+    assert "one-largest" not in names_of(doubts_of(plan, np.array([*alone, int(plan.menu.at(top)[1])])))
+    assert "one-largest" not in names_of(doubts_of(replace(plan, done=5), np.array(alone)))
+
+
+def test_one_run_more_is_the_best_of_those_that_the_rest_buys(plan: Plan, small: PlanRequest) -> None:
+    stage = Stage.of(small).averaged()
+    left = small.budget - plan.chosen.spent
+    free = [r for r in range(len(plan.menu.size)) if r not in plan.chosen.runs and plan.menu.cost[r] <= left]
+    every = min(stage.accuracy.error(np.sort([*plan.chosen.runs, r])) for r in free)
+    assert plan.one_more == pytest.approx(every, rel=0.01) and plan.one_more >= every
+    assert make_plan(small, "uniform").one_more is None
+    tight = replace(stage, request=replace(small, budget=plan.chosen.spent))
+    assert tight.one_more(plan.chosen.runs) is None
+
+
+@pytest.mark.parametrize("sizes", [SIZES[:1], SIZES[1:], SIZES])
+@pytest.mark.parametrize("target", [Scale(2e9, 4e10), Scale(4e10, 8e11)])
+def test_the_expected_error_never_rises_with_the_budget(
+    small: PlanRequest, sizes: tuple[Size, ...], target: Scale
+) -> None:
+    menu = replace(small, sizes=sizes, target=target)
+    last = np.inf
+    for times in (1, 10, 14, 45, 500, 2000):
+        asked = replace(menu, budget=times * sizes[0].cost)
+        stage = Stage.of(asked).averaged()
+        outcome = stage.outcome(stage.buy(OPTIMAL))
+        assert outcome.spent <= asked.budget
+        assert outcome.error <= last
+        last = outcome.error
 
 
 def test_warnings_have_their_numbers(small: PlanRequest) -> None:
@@ -147,7 +183,7 @@ def test_warnings_have_their_numbers(small: PlanRequest) -> None:
     assert {"one-ratio", "too-few-runs", "small-proxies", "far-target", "unlike-epochs"} <= names_of(warnings)
     text = "\n".join(warnings)
     assert "20 tokens per parameter" in text and "3 (K + 1) = 12" in text
-    assert "10M, below 15M" in text and "50 times the largest proxy, 20M" in text
+    assert "runs to buy at 10M; below 15M" in text and "50 times the largest proxy, 20M" in text
     assert "math 3.0" in text
 
 

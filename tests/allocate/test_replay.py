@@ -12,7 +12,7 @@ from mixlaw.runs import RunTable
 
 OPTIONS = ReplayOptions(
     budgets=(0.3,), strategies=(OPTIMAL, IN_ROUNDS, "uniform"), seeds=2, fit=FitOptions(starts=3),
-    exchange=ExchangeOptions(trials=60, early=10, finalists=1),
+    exchange=ExchangeOptions(trials=60, late=60, early=10, steps=3),
 )  # fmt: skip
 
 

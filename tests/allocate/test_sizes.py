@@ -37,6 +37,17 @@ def test_tokens_and_prices_by_size() -> None:
     assert large.flops == 6 * 1e9 * 2e10
 
 
+def test_sizes_of_runs_that_are_there_are_meant_where_they_are_near() -> None:
+    small, middle, far = build("60k,110k,310k", known=[58_240.0, 111_488.0, 24_900.0], tokens={"110k": "2M"})
+    assert (small.params, small.tokens) == (58_240, (20 * 58_240,))
+    assert (middle.params, middle.tokens) == (111_488, (2e6,))
+    assert far.params == 310_000
+    assert build("64k", known=[58_240.0])[0].params == 64_000  # 10 % apart
+    assert build("7B-A1B", known=[1.01e9, 7.01e9])[0].params == 7e9
+    with pytest.raises(UsageError, match="different sizes"):
+        build("58k,60k", known=[58_240.0])
+
+
 @pytest.mark.parametrize(
     ("names", "options", "message"),
     [

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mixlaw.allocate.strategies import SHAPES, all_counts, described, fill, shape
+from mixlaw.allocate.strategies import MOST_RUNS, SHAPES, described, fill, shape, starts
 from mixlaw.errors import InputError, UsageError
 
 PRICES = np.array([1.0, 3.0, 10.0])
@@ -47,8 +47,6 @@ def test_the_stock_limits() -> None:
 def test_a_budget_below_the_cheapest_run_is_refused() -> None:
     with pytest.raises(InputError, match="cheapest costs 1"):
         fill(np.ones(3), PRICES, STOCK, budget=0.5)
-    with pytest.raises(InputError, match="cheapest costs 1"):
-        all_counts(PRICES, STOCK, budget=0.5, rng=np.random.default_rng(0))
 
 
 @settings(max_examples=60, deadline=None)
@@ -70,16 +68,21 @@ def test_no_shape_ever_exceeds_the_budget(prices: list[float], times: float, nam
     assert not ((price <= left) & (ratio > 0) & (counts < stock)).any()  # nothing affordable is left unbought
 
 
-def test_all_counts_hold_the_named_shapes_and_fit(rng: np.random.Generator) -> None:
-    found = all_counts(PRICES, STOCK, budget=100.0, rng=rng)
-    assert all(c @ PRICES <= 100 for c in found)
-    tuples = {tuple(c.tolist()) for c in found}
-    assert len(tuples) == len(found)
+def test_starts_do_not_know_the_budget_and_hold_the_named_shapes(rng: np.random.Generator) -> None:
+    found = {tuple(c.tolist()) for c in starts(PRICES, STOCK, rng=rng)}
+    assert {(1, 0, 0), (0, 0, 1), (24, 3, 8), (0, 60, 1)} <= found  # 72 runs at a size of 60 are 60
+    assert max(map(sum, found)) <= MOST_RUNS and (0, 0, 0) not in found
     for name in SHAPES:
-        assert tuple(fill(shape(name, PRICES), PRICES, STOCK, budget=100.0).tolist()) in tuples
-    assert max(c.sum() for c in all_counts(PRICES, STOCK * 10, budget=1000.0, rng=rng)) <= 120
-    many = all_counts(np.arange(1.0, 11.0), np.full(10, 50), budget=200.0, rng=rng)
-    assert 0 < len(many) <= 300
+        for budget in (4.0, 64.0, 256.0):
+            counts = tuple(fill(shape(name, PRICES), PRICES, STOCK, budget=budget).tolist())
+            assert counts in found or sum(counts) > MOST_RUNS
+    assert (0, 0, 0) in {tuple(c.tolist()) for c in starts(PRICES, STOCK, rng=rng, empty=True)}
+
+
+def test_many_sizes_have_few_starts(rng: np.random.Generator) -> None:
+    many = starts(np.arange(1.0, 11.0), np.full(10, 50), rng=rng)
+    assert 500 < len(many) < 3000
+    assert {(0,) * 4 + (8,) + (0,) * 4 + (1,)} <= {tuple(c.tolist()) for c in many}  # every pair of sizes is there
 
 
 def test_described() -> None:

@@ -69,6 +69,17 @@ def test_a_plan_is_printed_and_written(here: Path, capsys: pytest.CaptureFixture
         assert 0.15 - 1e-9 <= mixture["code"] + mixture["math"] <= 0.7 + 1e-9
 
 
+def test_what_a_plan_leaves_of_the_budget_is_said(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert allocate("--flops", "1e21", *WORDS, "--domains", "domains.yaml", "-o", "plan.yaml") == 0
+    out, err = capsys.readouterr()
+    plan = yaml.safe_load((here / "plan.yaml").read_text())
+    assert plan["unspent"]["left"] == pytest.approx(plan["budget"] - plan["spent"])
+    assert f"{100 * plan['unspent']['left'] / plan['budget']:.1f}% of the budget is left: " in err
+    assert f"{100 * plan['spent'] / plan['budget']:.1f}%" in out
+    assert allocate("--flops", "1e21", *WORDS, "--domains", "domains.yaml", "--strategy", "uniform") == 0
+    assert "of the budget is left" not in capsys.readouterr().err
+
+
 def test_the_same_seed_gives_the_same_bytes(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     texts = []
     for seed in ("3", "3", "4"):
@@ -126,6 +137,11 @@ def test_next_runs(here: Path, runs: str, capsys: pytest.CaptureFixture[str]) ->
     bounded = json.loads(capsys.readouterr().out)
     assert bounded["spent"] <= bounded["budget"] == 5e18
     assert any(line.startswith("no-priors") for line in bounded["warnings"])
+    assert "regret left, in nats" in err and "planned as those" not in err
+    assert allocate(runs, "--next", "1", "--sizes", "58M,151M,400M", *WORDS[2:], "--json") == 0
+    out, err = capsys.readouterr()
+    assert "58M as 60M (3.4% apart), 151M as 150M (0.7% apart)" in err
+    assert json.loads(out)["runs"][0]["params"] in (6e7, 1.5e8, 4e8)
     assert allocate(runs, "--next", "2", *WORDS[:-3], "20B", "--target-tokens", "400B") == 0
     assert "warning far-target: 20B is 133 times the largest proxy, 150M" in capsys.readouterr().err
 

@@ -73,10 +73,26 @@ def test_nesting_is_told_both_ways(plan: Plan) -> None:
     assert "does not help" in str(render.nesting_line(better))
 
 
+def test_what_is_left_is_told_with_what_it_would_do(plan: Plan) -> None:
+    assert render.unspent_line(plan) is None  # no run could still be bought
+    worse, better = replace(plan, one_more=0.0125), replace(plan, one_more=0.0121)
+    assert render.unspent_line(worse) == (
+        "59.7% of the budget is left: any one run more is expected to raise the error, from 1.23% to 1.25% at the least"
+    )
+    assert "expected to lower the error from 1.23% to 1.21% at best" in str(render.unspent_line(better))
+    spent = replace(worse, request=replace(plan.request, budget=plan.chosen.spent * 1.005))
+    assert render.unspent_line(spent) is None
+    data = render.plan_data(worse, planned_runs(worse), [])
+    assert data["unspent"]["left"] == pytest.approx(3e20 - data["spent"])
+    assert data["unspent"]["relative_error_with_one_more_run"] == 0.0125
+    assert "unspent" not in render.plan_data(plan, planned_runs(plan), [])
+
+
 def test_proposal(plan: Plan) -> None:
     proposal = Proposal(0.01, (Step(0, 4.32e17, 0.008), Step(4, 1.2e20, 0.002)))
     text = text_of(render.proposal_table(proposal, planned_runs(plan)[:2], "FLOPs"))
     assert "now" in text and "0.008" in text and "1.2e+20" in text
+    assert "in this order: 1.2e+20 FLOPs together" in text and "1.2B" in text
     data = render.proposal_data(plan, proposal, planned_runs(plan)[:2], ["far-target: 7B"])
     assert data["predicted"] == {"regret_now": 0.01, "regret_after": [0.008, 0.002]}
     assert data["budget"] == 3e20

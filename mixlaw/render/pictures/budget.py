@@ -53,7 +53,7 @@ def draw(plan: Plan, others: Sequence[Plan] = ()) -> Figure:
     law = plan.prior.text.partition(":")[0]
     caption = f"Dotted: the budget asked for, {money}. Expected before any run is made; law: {law}."
     least = min(plans, key=lambda one: one.outcomes[plan.strategy].error)
-    if least.request.budget < plan.request.budget:
+    if least.request.budget < plan.request.budget and least.outcomes[plan.strategy].error < best.error:
         cost = f"{_cost(least.request.budget, plan.request.unit)} {plan.request.unit}"
         caption += (
             f" A smaller budget is expected to do better: {cost}, {percent(least.outcomes[plan.strategy].error, 2)}."

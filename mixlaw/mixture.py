@@ -149,6 +149,9 @@ class Recipe:
     @classmethod
     def from_mapping(cls, content: Mapping[str, Any], *, where: str = "") -> Recipe:
         """Build a recipe from the content of a mixture file."""
+        if str(content.get("format", "")).startswith("mixlaw-fit/"):
+            hint = "mixlaw optimize-mixture FIT -o mixture.yaml makes one of it."
+            raise InputError("a mixture file", "a fit file", where=where, hint=hint)
         known = {key: content[key] for key in ("tokens", "params") if content.get(key) is not None}
         numbers = {key: parse_positive(value, name=f"{where}: {key}") for key, value in known.items()}
         evidence = content.get("evidence") or {}

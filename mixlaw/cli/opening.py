@@ -21,8 +21,13 @@ def open_runs(path: Path | Source) -> RunTable:
         InputError: naming file, line and column of what cannot be used.
     """
     from mixlaw.cli import output as out
+    from mixlaw.errors import InputError
     from mixlaw.logs import ingest
+    from mixlaw.logs.source import Source
 
+    if isinstance(path, Path) and path.is_file() and _is_fit(Source.at(path)):
+        hint = "A fit file is for predict, optimize-mixture and report."
+        raise InputError("a run table", "a fit file", where=str(path), hint=hint)
     table, report = ingest([path])
     told = report.to_mapping()
     out.remarks(f"repaired {number}: {what}" for what, number in told["repairs"].items())

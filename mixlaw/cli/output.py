@@ -71,14 +71,19 @@ def write_plot(figure: Figure, plot: Path) -> None:
 
 
 def show(*parts: RenderableType, aside: bool = False) -> None:
-    """Print tables and text for people to stdout (or aside, to stderr); 100 columns wide off a terminal."""
+    """Print tables and text for people to stdout (or aside, to stderr).
+
+    Off a terminal 100 columns wide; a table that needs more takes up to 160, so that its names are not broken.
+    """
     from rich.console import Console
+    from rich.table import Table
 
     stream = sys.stderr if aside else sys.stdout
-    console = Console(highlight=False, soft_wrap=False, width=None if stream.isatty() else 100)
+    console = Console(highlight=False, soft_wrap=False, width=None if stream.isatty() else 160)
     with console.capture() as captured:
         for part in parts:
-            console.print(part)
+            natural = console.measure(part).maximum if isinstance(part, Table) else 0
+            console.print(part, width=None if stream.isatty() else max(100, natural))
     if aside:
         sys.stderr.write(captured.get())
     else:

@@ -273,6 +273,16 @@ def test_errors_on_runs_that_were_fitted_are_called_no_accuracy(
         assert ("were fitted" in out) == bool(said)
 
 
+@pytest.mark.parametrize("command", [["fit"], ["compare"], ["export", "--format", "megatron"]])
+def test_a_fit_file_in_the_wrong_place_is_called_one(
+    command: list[str], fit_file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command, str(fit_file)]) == 3
+    err = capsys.readouterr().err
+    assert "Got a fit file." in err
+    assert "optimize-mixture" in err
+
+
 def test_predict_a_table(fit_file: Path, known_law: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "predictions.csv"
     assert main(["predict", str(fit_file), "--at", str(known_law), "-o", str(path)]) == 0

@@ -68,6 +68,13 @@ def test_a_fit(fits: FitSet) -> None:
     assert shown == (GOLDEN / "fit.txt").read_text()
 
 
+def test_a_flag_of_several_laws_names_a_target_once(fits: FitSet) -> None:
+    alone = (Flag(Doubt.SINGLE_SCALE),)
+    members = {"web": tuple(Member(one_fit("web", flags=alone), 0.5) for _ in range(3))}
+    (line,) = render_fit.doubts(replace(fits, members=members))
+    assert line.endswith("]: web")
+
+
 @pytest.mark.parametrize(
     ("extra", "end"),
     [

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from mixlaw.benchmark.chance import TASKS, Task, known, parse_chances
+from mixlaw.benchmark.chance import TASKS, Task, chances_of, known, parse_chances
 from mixlaw.benchmark.curve import Curve
 from mixlaw.benchmark.fitting import fit_curves
 from mixlaw.benchmark.scenarios import accuracy_scenarios, loss_scenarios
@@ -18,7 +18,7 @@ from mixlaw.runs import RunTable
 
 __all__ = [
     "TASKS", "Accuracy", "Curve", "Task", "accuracy_scenarios", "add_benchmarks", "curves", "fit_curves", "known",
-    "loss_scenarios", "parse_chances", "predict_accuracies", "with_accuracies",
+    "chances_of", "loss_scenarios", "parse_chances", "predict_accuracies", "with_accuracies",
 ]  # fmt: skip
 
 

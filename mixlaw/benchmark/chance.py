@@ -9,11 +9,12 @@ Levels there that contradict the task (SIQA has three options, CommonsenseQA and
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from mixlaw.errors import UsageError
-from mixlaw.units import parse_number
+from mixlaw.units import parse_number, shorten
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,21 @@ def parse_chances(texts: list[str]) -> dict[str, float]:
             if not 0 <= level < 1:
                 raise UsageError("--chance task=level with a level from 0 to below 1", repr(part))
             levels[name.strip().removeprefix("bench/")] = level
+    return levels
+
+
+def chances_of(given: Mapping[str, float], tasks: Sequence[str]) -> dict[str, float]:
+    """The levels given for the tasks of a table; a name may be a glob, and a task's own name counts before one.
+
+    Raises:
+        UsageError: for a name that no task has.
+    """
+    levels = {}
+    for name, level in sorted(given.items(), key=lambda item: item[0] in tasks):
+        named = [task for task in tasks if fnmatchcase(task, name)]
+        if not named:
+            raise UsageError(f"--chance of a task among {shorten(tasks) or 'none: no bench/ columns'}", repr(name))
+        levels.update(dict.fromkeys(named, level))
     return levels
 
 

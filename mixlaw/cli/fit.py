@@ -35,7 +35,10 @@ def fit(
     jobs: Jobs = 1,
     chance: Annotated[
         list[str] | None,
-        typer.Option("--chance", help="Chance level of a benchmark, e.g. mmlu=0.25; common ones are known."),
+        typer.Option(
+            "--chance",
+            help="Chance level of a benchmark, e.g. mmlu=0.25, or of several by glob; common ones are known.",
+        ),
     ] = None,
     shrink: Annotated[
         float | None,
@@ -58,7 +61,7 @@ def fit(
     from dataclasses import replace
 
     from mixlaw import fitfile
-    from mixlaw.benchmark import add_benchmarks, curves, parse_chances
+    from mixlaw.benchmark import add_benchmarks, chances_of, curves, parse_chances
     from mixlaw.check.auto import AUTO
     from mixlaw.check.sensitivity import early_sensitivity
     from mixlaw.cli import output as out
@@ -76,10 +79,12 @@ def fit(
     if repetition is not None:
         options = replace(options, unique=unique_tokens(repetition))
     request = Request(named_laws(law), options, bootstrap, shrink)
+    given = parse_chances(chance or [])
     table = open_runs(runs)
+    chances = chances_of(given, table.benchmarks)
     with out.progress("fitting") as advance, executor(jobs) as pool:
         fits = fit_table(table, request, executor=pool, progress=advance)
-        fits = add_benchmarks(fits, table, chances=parse_chances(chance or []))
+        fits = add_benchmarks(fits, table, chances=chances)
     fits = replace(fits, command=command_line(context.obj or []))
     text = fitfile.dumps(fits)
     if output is not None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mixlaw.benchmark import Curve, fit_curves, known, parse_chances
+from mixlaw.benchmark import Curve, chances_of, fit_curves, known, parse_chances
 from mixlaw.benchmark.forms import forms
 from mixlaw.errors import UsageError
 from mixlaw.runs import RunTable
@@ -126,6 +126,13 @@ def test_unknown_tasks_and_impossible_levels() -> None:
     for text in ("mmlu", "mmlu=1.0", "mmlu=-0.1"):
         with pytest.raises(UsageError, match="level from 0 to below 1"):
             parse_chances([text])
+
+
+def test_levels_are_given_by_name_or_glob_and_never_lost() -> None:
+    tasks = ("exam/a", "exam/b", "mmlu")
+    assert chances_of({"exam/b": 0.5, "exam/*": 0.2}, tasks) == {"exam/a": 0.2, "exam/b": 0.5}
+    with pytest.raises(UsageError, match="a task among exam/a, exam/b, mmlu"):
+        chances_of({"mmlu_pro": 0.1}, tasks)
 
 
 @pytest.mark.data

@@ -17,8 +17,8 @@ from mixlaw.laws.base import Inputs
 from mixlaw.runs import RunTable
 
 __all__ = [
-    "TASKS", "Accuracy", "Curve", "Task", "accuracy_scenarios", "add_benchmarks", "curves", "fit_curves", "known",
-    "chances_of", "loss_scenarios", "parse_chances", "predict_accuracies", "with_accuracies",
+    "TASKS", "Accuracy", "Curve", "Task", "accuracy_scenarios", "add_benchmarks", "chances_of", "curves", "fit_curves",
+    "known", "loss_scenarios", "parse_chances", "predict_accuracies", "with_accuracies",
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from mixlaw.files import to_yaml
+from mixlaw.flags import Doubt
 from mixlaw.mixture import Mixture, Recipe
 from mixlaw.optimize import Choice, Found, Scale
 from mixlaw.optimize.evidence import Standing
@@ -36,7 +37,14 @@ def mixture_table(choice: Choice) -> Table:
     ]
     columns = ["domain", "proposal", "within noise", *map(_plain, names), *(["epochs", "in proxies"] if known else [])]
     of = "; epochs of the incumbent" if known and choice.keep else ""
-    return table(f"Mixture (token shares) for {_scale(choice.request.scale)}{of}", columns, rows)
+    return table(f"Mixture (token shares) for {_scale(choice.request.scale)}{_unknown(choice)}{of}", columns, rows)
+
+
+def _unknown(choice: Choice) -> str:
+    """What was asked for that no law knows, so that the shares are those of the data's scale."""
+    words = {Doubt.SIZE_NOT_IN_LAW: "size", Doubt.TOKENS_NOT_IN_LAW: "tokens"}
+    missing = [word for doubt, word in words.items() if doubt in {flag.doubt for flag in choice.flags}]
+    return f"; no law here knows {' or '.join(missing)}" if missing else ""
 
 
 def _epoch_cells(choice: Choice, domain: str) -> tuple[str, str]:

@@ -95,7 +95,8 @@ def test_json_contract(choice: Choice) -> None:
 @pytest.mark.parametrize(
     ("share", "number", "shown"),
     [(1.0, 60, "> 98%"), (1.0, 99, "> 99%"), (1.0, 10**6, "> 99%"), (0.0, 60, "< 2%"), (0.0, 999, "< 1%"),
-     (0.97, 60, "97%"), (0.5, 3, "50%"), (0.9, 4, "> 80%"), (0.998, 10**6, "> 99%"), (0.995, 200, "> 99%"), (0.005, 200, "< 1%")],
+     (0.97, 60, "97%"), (0.5, 3, "50%"), (0.9, 4, "> 80%"), (0.998, 10**6, "> 99%"), (0.995, 200, "> 99%"),
+     (0.005, 200, "< 1%")],
 )  # fmt: skip
 def test_probabilities_are_no_surer_than_their_scenarios(share: float, number: int, shown: str) -> None:
     assert render.probability_text(Standing(1.0, 0.9, 1.1, share, scenarios=number)) == shown
@@ -148,6 +149,16 @@ def test_remarks_name_what_binds_and_what_loosening_buys(choice: Choice) -> None
     assert lines[0].startswith("binds: at most 0.2 of 'code' (4 epochs of 1B tokens): ")
     assert "one more epoch gains" in lines[0]
     assert any(line.startswith("nearest run: r") for line in lines)
+
+
+def test_a_scale_that_no_law_knows_is_said_in_the_title(fits: FitSet) -> None:
+    for scale, said in (
+        (Scale(1e9, 2e10), "for 1B parameters, 20B tokens; no law here knows size or tokens"),
+        (Scale(1e8, 2e10), "for 100M parameters, 20B tokens; no law here knows tokens"),
+        (Scale(1e8, 1e9), "for 100M parameters, 1B tokens"),
+    ):
+        title = text(render.mixture_table(choose(fits, Request(scale)))).splitlines()[0].rstrip()
+        assert title == f"Mixture (token shares) {said}"
 
 
 def test_a_supply_that_was_not_given_is_said_to_be_unknown(choice: Choice) -> None:

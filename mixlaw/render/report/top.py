@@ -27,6 +27,8 @@ REACHING = (
     Doubt.SEARCH_UNFINISHED,
 )  # fmt: skip
 """Doubts that come from what is asked and not from the fits."""
+VERDICT = (Doubt.NOT_CALIBRATED, Doubt.SMALL_GAIN)
+"""Doubts about the verdict itself, beside the grave ones of the fits."""
 NULL = "chinchilla"
 """The law that knows size and tokens only."""
 REFERENCES = ("joint", "additive", NULL)
@@ -163,8 +165,13 @@ def _certainty(report: Report) -> Iterator[str]:
     if isinstance(calibration, dict) and calibration["losses"]:
         yield (
             f"90 % intervals covered {percent(calibration['achieved'], 0)} of {calibration['losses']} held-out losses "
-            f"and are widened by {calibration['widened_by']:.2f}"
+            f"and are {_widened(calibration['widened_by'])}"
         )
+        if calibration.get("contrasts"):
+            yield (
+                f"Those of gains covered {percent(calibration['achieved_contrasts'], 0)} of {calibration['contrasts']} "
+                f"held-out differences between mixtures and are {_widened(calibration['contrasts_widened_by'])}"
+            )
     else:
         origin = "a bootstrap, not calibrated" if fits.bootstrapped else "parameter covariances alone"
         yield f"90 % intervals come from {origin}; mixlaw fit --bootstrap 100 calibrates them"
@@ -174,6 +181,10 @@ def _certainty(report: Report) -> Iterator[str]:
     seen = fits.seen
     yield _runs(len(seen.runs)) + _extent(seen.params, " parameters") + _extent(seen.tokens, " tokens")
     yield f"One run scatters by {significant(report.choice.noise, 2)} in the objective (from residuals)"
+
+
+def _widened(factor: float) -> str:
+    return "left as they are" if round(factor, 2) == 1 else f"widened by {factor:.2f}"
 
 
 def _extent(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], word: str) -> str:
@@ -199,9 +210,10 @@ def _against(report: Report, found: Comparison) -> Iterator[str]:
 
 
 def _grave(choice: Choice) -> Markup:
-    """Flags of the fits that bear on every answer."""
-    found = [f for f in choice.flags if f.doubt in GRAVE]
-    items = [element("li", f"{f.name}: {f.doubt.value}", class_="doubt") for f in found]
+    """Flags of the fits that bear on every answer, and those on the verdict."""
+    found = [f"{f.name}: {f.doubt.value}" for f in choice.flags if f.doubt in GRAVE]
+    found += [str(f) for f in choice.flags if f.doubt in VERDICT]
+    items = [element("li", text, class_="doubt") for text in found]
     return element("ul", *items) if items else element("p", "No grave flag on the fits.")
 
 

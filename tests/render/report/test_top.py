@@ -13,6 +13,7 @@ from mixlaw.allocate.sizes import Size
 from mixlaw.fit import FitOptions
 from mixlaw.fitting import Request as FitRequest
 from mixlaw.fitting import fit_table
+from mixlaw.flags import Doubt, Flag
 from mixlaw.logs import read_runs
 from mixlaw.mixture import Mixture
 from mixlaw.optimize import Choice, Request, Scale, choose
@@ -98,3 +99,16 @@ def test_a_run_that_lowers_no_digit_of_the_regret_is_not_recommended_for_it(choi
     for after, said in ((0.001101, "No single run is expected to lower the regret of 0.0011"), (0.0009, "to 9.0e-04")):
         report = Report(choice, no_comparison="-", helpful=Helpful(run, 0.0011, after, False))
         assert said in helpful_line(report)
+
+
+def test_what_the_verdict_rests_on_is_beside_it(choice: Choice) -> None:
+    found = {
+        "held_out": "largest size, 400M", "losses": 32, "achieved": 0.95, "widened_by": 1.0, "contrasts": 28,
+        "achieved_contrasts": 0.82, "contrasts_widened_by": 1.4,
+    }  # fmt: skip
+    fits = replace(choice.fits, evidence={**choice.fits.evidence, "calibration": found})
+    doubted = replace(choice, fits=fits, flags=(Flag(Doubt.SMALL_GAIN, "natural by 0.002"),))
+    said = answers(Report(doubted, no_comparison="-"))
+    assert "covered 95% of 32 held-out losses and are left as they are" in said
+    assert "covered 82% of 28 held-out differences between mixtures and are widened by 1.40" in said
+    assert "small-gain: natural by 0.002" in said

@@ -141,12 +141,14 @@ def _predict_table(fits: FitSet, rows: RunTable, output: Path | None, plot: Path
     from mixlaw.render import predict as render
 
     result = predict_table(fits, rows)
-    csv = with_accuracies(fits, result.frame).to_csv(index=False)
+    rows_out = with_accuracies(fits, result.frame)
+    csv = rows_out.to_csv(index=False)
     if output is not None:
         out.write_to(output, csv)
     if json:
         scores = {t: {**asdict(s), "covered": result.covered[t]} for t, s in result.scores.items()}
-        out.write_result(to_json({"scores": scores, "flags": [str(flag) for flag in result.flags]}))
+        told = [str(flag) for flag in result.flags]
+        out.write_result(to_json({"scores": scores, "flags": told, "rows": rows_out.to_dict("records")}))
     elif output is None:
         out.write_result(csv)
     elif result.scores:

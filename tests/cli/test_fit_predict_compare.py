@@ -129,7 +129,9 @@ def test_predictions_of_a_table_are_held_against_what_it_measured(
     low, high = predicted["low/code"].to_numpy(), predicted["high/code"].to_numpy()
     inside = (low <= frame["loss/code"].to_numpy()) & (frame["loss/code"].to_numpy() <= high)
     assert main([*words, "--json"]) == 0
-    scores = json.loads(capsys.readouterr().out)["scores"]
+    content = json.loads(capsys.readouterr().out)
+    assert [row["pred/code"] for row in content["rows"]] == pytest.approx(predicted["pred/code"].tolist())
+    scores = content["scores"]
     assert scores["code"]["covered"] == pytest.approx(inside.mean())
     assert scores["code"]["covered"] <= 0.5
 

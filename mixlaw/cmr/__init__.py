@@ -92,9 +92,11 @@ def _on_sizes(reports: Sequence[SizeReport]) -> str:
     )
     answered = np.isfinite(shares).all(axis=0)
     steps = np.diff(shares[:, answered], axis=0)
-    if steps.size and np.all(steps > 0):
+    if not steps.size:
+        trend = "No budget has an answer at every size, so how it moves with size is open"
+    elif np.all(steps > 0):
         trend = "The share grows with size at every budget answered"
-    elif steps.size and np.all(steps < 0):
+    elif np.all(steps < 0):
         trend = "The share falls with size at every budget answered"
     else:
         trend = "The share does not move one way with size"

@@ -326,3 +326,5 @@ def test_a_trend_over_sizes_within_the_intervals_is_called_that(published) -> No
     first, second = report.answers
     assert first.high > second.low
     assert "intervals of neighbouring sizes overlap" in report.on_sizes
+    unanswered = predict_cmr([small, large], NAMES, [1e12], options=CmrOptions(draws=0))
+    assert "No budget has an answer at every size" in unanswered.on_sizes

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from mixlaw.errors import InputError, MissingExtraError
 from mixlaw.files import replacing
 from mixlaw.mixture import SUM_TOLERANCE
-from mixlaw.units import Unit
+from mixlaw.units import Unit, shorten
 
 Floats = NDArray[np.float64]
 
@@ -339,9 +339,10 @@ def _check_mixtures(frame: pd.DataFrame, where: Callable[[int], str], repairs: R
     row = _first(np.abs(sums - 1) > SUM_TOLERANCE * (1 + 1e-9))
     if row is not None:
         raise InputError(
-            f"shares that sum to 1 within {SUM_TOLERANCE} over {', '.join(columns[:4])}...",
+            f"shares that sum to 1 within {SUM_TOLERANCE} over {shorten(columns, 4)}",
             f"a sum of {sums[row]:.6g}",
             where=where(row),
+            hint="Mend the row, or leave its run out with mixlaw ingest --skip RUN.",
         )
     repairs.add("mixtures rescaled to sum to 1", int((np.abs(sums - 1) > _ROUNDING).sum()))
     divisor = np.where(np.abs(sums - 1) > _EXACT, sums, 1.0) * scale

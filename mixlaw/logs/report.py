@@ -141,6 +141,9 @@ class Report:
             cells = ", ".join(f"{t} {n:,}" for t, n in self.missing.items())
             lines.append(f"missing loss cells: {shorten(cells.split(', '), 12)}")
         lines += [f"lacking {fact}: {self._runs(runs)}" for fact, runs in self.lacking.items()]
+        unused = [c.source for f in self.files.values() for c in f.columns.values() if not c.name]
+        if self.lacking and unused:
+            lines.append("note: where a column not used holds what is lacking, name it with --map or as mix/NAME")
         lines += [f"note: {n}" for n in self.notes]
         lines += [f"not read: {n}" for n in self.not_read[:_SHOWN]]
         more = len(self.not_read) - _SHOWN

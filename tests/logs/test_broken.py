@@ -128,6 +128,18 @@ def test_percent_is_a_counted_repair_and_an_error_when_strict(tmp_path: Path) ->
         read(tmp_path, percent, strict=True)
 
 
+def test_shares_that_do_not_sum_to_1_say_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(MixlawError, match=r"over mix/web, mix/code\. Got a sum of 1\.1\. .*--skip RUN"):
+        read(tmp_path, HEAD + ROW + "b,10,1e6,0.6,0.5,3\n")
+
+
+def test_columns_that_may_hold_what_is_lacking_are_pointed_to(tmp_path: Path) -> None:
+    lines = read(tmp_path, "run,tokens (B),Web %,web_loss\na,2,0.7,3.1\nb,2,0.3,3.2\n")[1].lines()
+    assert any("not used: tokens (B), Web %" in line for line in lines)
+    assert any("name it with --map" in line for line in lines)
+    assert not any("--map" in line for line in read(tmp_path, "run,web_loss\na,3.1\nb,3.2\n")[1].lines())
+
+
 def test_a_score_with_a_percent_sign_leaves_the_others_alone(tmp_path: Path) -> None:
     head = HEAD.replace("\n", ",MMLU acc\n")
     content = head + "a,10,1e6,0.6,0.4,3.5,0.25\nb,10,1e6,0.6,0.4,3.4,26.5%\nc,10,1e6,0.6,0.4,3.3,\n"

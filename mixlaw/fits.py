@@ -30,7 +30,7 @@ GRAVE = (
 )  # fmt: skip
 """Doubts of a fit that are repeated with every prediction and recommendation made from it."""
 OUTSIDE = 0.02
-"""Shares outside the range of the data by more than this are flagged."""
+"""Shares outside the range of the data by more than this are flagged, and those below half the smallest one."""
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ class FitSet:
             largest = float(known.max()) if len(known) else np.nan
             elsewhere = value is not None and not (known.size and 0.98 * known.min() <= value <= 1.02 * largest)
             if elsewhere and name not in self.needs():
-                flags.append(Flag(absent, f"{human(float(value or 0))} was asked for"))
+                flags.append(Flag(absent, f"{human(float(value or 0))} was asked for, and {absent.value}"))
             if value is not None and value > FAR * largest:
                 flags.append(Flag(doubt, f"{human(value)} against {human(largest)}, {value / largest:.0f} times"))
         if outside := self.outside(shares):
@@ -319,7 +319,8 @@ class FitSet:
     def outside(self, shares: Floats) -> str:
         """The shares of a mixture, shape (K,), beyond the range of the data, with that range; empty if none is."""
         low, high = self.seen.mixtures.min(axis=0), self.seen.mixtures.max(axis=0)
-        out = np.flatnonzero((shares < low - OUTSIDE) | (shares > high + OUTSIDE))
+        little = (shares < low - OUTSIDE) | ((shares < low / 2) & (low >= OUTSIDE / 2))
+        out = np.flatnonzero(little | (shares > high + OUTSIDE))
         return ", ".join(f"{self.domains[i]} {shares[i]:.3f} (data {low[i]:.3f}-{high[i]:.3f})" for i in out)
 
 

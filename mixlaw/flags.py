@@ -31,10 +31,13 @@ class Doubt(Enum):
         "these runs covers such a step, and their intervals rest on the form of the laws"
     )
     BELOW_DATA = "less than a tenth of the smallest size, or of the tokens of the shortest run, in the data"
-    EXTRAPOLATES_MIXTURE = "a share lies outside the range of the data by more than 0.02"
+    EXTRAPOLATES_MIXTURE = (
+        "a share lies outside the range of the data by more than 0.02, or below half its smallest value there (of 0.01 "
+        "or more)"
+    )
     BASELINE_EXTRAPOLATES = (
-        "a comparison mixture has a share outside the range of the data by more than 0.02: its value, and the gain "
-        "over it, are extrapolated"
+        "a comparison mixture has a share outside the range of the data by more than 0.02, or below half its smallest "
+        "value there (of 0.01 or more): its value, and the gain over it, are extrapolated"
     )
     MIXED_UNITS = "the objective adds losses in different units: those with the larger numbers decide"
     TIE = "the difference is smaller than its uncertainty"

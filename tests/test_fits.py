@@ -65,6 +65,16 @@ def test_far_scales_and_far_mixtures_are_flagged(fits: FitSet) -> None:
     assert {f.doubt for f in fits.flags_at(fits.seen.mixtures[0], 1e9, 2e10)} == own
 
 
+def test_a_share_below_half_the_smallest_is_outside(fits: FitSet) -> None:
+    low = fits.seen.mixtures.min(axis=0)
+    seen = replace(fits.seen, mixtures=np.clip(fits.seen.mixtures, 0.015, None))
+    little = np.array([0.3, 0.3, 0.4, 0.0])
+    assert low.min() < 0.015
+    assert "books 0.000" in replace(fits, seen=seen).outside(little)
+    assert "books" not in replace(fits, seen=seen).outside(np.array([0.3, 0.3, 0.39, 0.01]))
+    assert "books" not in fits.outside(little)
+
+
 def test_redundant_directions_of_averaged_laws_are_one_sentence(known_law: Path) -> None:
     fits = fit_table(read_runs(known_law), Request(("chinchilla", "linear", "additive"), FitOptions(starts=2)))
     unseen = {

@@ -14,10 +14,10 @@ from mixlaw.mixture import Mixture, Recipe
 from mixlaw.optimize import Choice, Found, Scale
 from mixlaw.optimize.evidence import Standing
 from mixlaw.optimize.prices import Price
+from mixlaw.render.advice import BASELINES, advice
 from mixlaw.render.tables import percent, significant, table
 from mixlaw.units import human
 
-BASELINES = ("natural", "uniform", "incumbent", "best_observed")
 CONTRACT = ("proposal", "natural", "uniform", "best_observed")
 
 
@@ -141,6 +141,8 @@ def remarks(choice: Choice) -> Iterator[str]:
         yield "recommended: keep the incumbent; the proposal is a tie with it"
     elif "incumbent" in choice.baselines and choice.standings["incumbent"].tie:
         yield "recommended: the proposal; it is a tie with the incumbent, but the incumbent breaks a constraint"
+    else:
+        yield f"in short: {advice(choice)}"
     for flag in choice.flags:
         yield f"flag {flag}"
 

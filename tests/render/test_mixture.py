@@ -149,6 +149,7 @@ def test_remarks_name_what_binds_and_what_loosening_buys(choice: Choice) -> None
     assert lines[0].startswith("binds: at most 0.2 of 'code' (4 epochs of 1B tokens): ")
     assert "one more epoch gains" in lines[0]
     assert any(line.startswith("nearest run: r") for line in lines)
+    assert sum(line.startswith(("in short: ", "recommended: ")) for line in lines) == 1
 
 
 def test_a_scale_that_no_law_knows_is_said_in_the_title(fits: FitSet) -> None:
@@ -159,6 +160,12 @@ def test_a_scale_that_no_law_knows_is_said_in_the_title(fits: FitSet) -> None:
     ):
         title = text(render.mixture_table(choose(fits, Request(scale)))).splitlines()[0].rstrip()
         assert title == f"Mixture (token shares) {said}"
+
+
+def test_without_an_incumbent_what_to_do_is_one_line(fits: FitSet) -> None:
+    lines = list(render.remarks(choose(fits, Request(Scale(1e9, 2e10)))))
+    (line,) = (line for line in lines if line.startswith("in short: "))
+    assert "it beats " in line or "A tie: " in line
 
 
 def test_a_supply_that_was_not_given_is_said_to_be_unknown(choice: Choice) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mixlaw.render.advice import advice
 from mixlaw.render.compare import as_json
 from mixlaw.render.mixture import choice_data
 from mixlaw.render.report.content import Report, law_weights
 from mixlaw.render.report.sections import flag_rows
-from mixlaw.render.report.top import advice
 
 
 def report_data(report: Report) -> dict[str, Any]:

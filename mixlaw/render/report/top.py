@@ -12,7 +12,8 @@ from mixlaw.check.compare import Comparison, Row, tied
 from mixlaw.fits import GRAVE
 from mixlaw.flags import Doubt
 from mixlaw.optimize import Choice
-from mixlaw.render.mixture import BASELINES, binding_lines, standing_table
+from mixlaw.render.advice import advice, in_words
+from mixlaw.render.mixture import binding_lines, standing_table
 from mixlaw.render.report.content import Report, asked_laws, law_weights
 from mixlaw.render.report.markup import Markup, breakable, element, join, listing, table
 from mixlaw.render.tables import percent, significant
@@ -57,28 +58,6 @@ def answers(report: Report) -> Markup:
         ),
         class_="answers",
     )
-
-
-def advice(choice: Choice) -> str:
-    """What to do, in a sentence or two; a tie is called a tie."""
-    if choice.keep:
-        better = choice.standings["incumbent"].ahead
-        why = "by the objective alone it is better than the proposal" if better else "the proposal is a tie with it"
-        return f"Keep the incumbent: {why}."
-    found = {name.replace("_", " "): choice.standings[name] for name in BASELINES if name in choice.baselines}
-    ties = [name for name, s in found.items() if s.allowed and s.tie]
-    beaten = [name for name, s in found.items() if s.allowed and not s.tie and not s.ahead]
-    ahead = [name for name, s in found.items() if s.ahead]
-    if not ties and not ahead:
-        return f"Train with this mixture: it beats {_and(beaten)}." if beaten else "Train with this mixture."
-    text = f"A tie: this mixture cannot be told from {_and(ties)}" if ties else "This is the best mixture allowed"
-    text += f"; it beats {_and(beaten)}." if beaten else "."
-    text += f" If {ties[0] if len(ties) == 1 else 'one of them'} is in use, keep it." if ties else ""
-    return text + (f" Better, but held back by limits: {_and(ahead)}." if ahead else "")
-
-
-def _and(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _bars(choice: Choice) -> Markup:
@@ -227,7 +206,7 @@ def _reach(choice: Choice) -> str:
             times = value / float(np.nanmax(known))
             within = 0.98 <= times <= 1.02
             parts.append(f"the largest {word}" if within else f"{times:.2g} times the largest {word}")
-    return f"It is for {_and(parts)} in the data." if parts else "It holds at the scale of the data."
+    return f"It is for {in_words(parts)} in the data." if parts else "It holds at the scale of the data."
 
 
 def _changes(report: Report) -> Iterator[str]:

@@ -18,8 +18,9 @@ from mixlaw.logs import read_runs
 from mixlaw.mixture import Mixture
 from mixlaw.optimize import Choice, Request, Scale, choose
 from mixlaw.optimize.evidence import Epochs, Standing
+from mixlaw.render.advice import advice
 from mixlaw.render.report import Report
-from mixlaw.render.report.top import advice, answers, helpful_line
+from mixlaw.render.report.top import answers, helpful_line
 
 SURE, UNSURE, WORSE = (Standing(1.0, 0.9, 1.1, beaten, scenarios=999) for beaten in (0.99, 0.6, 0.01))
 

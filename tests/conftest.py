@@ -51,3 +51,8 @@ def known_law(checkout: Path) -> Path:
 def apple(shared: Path) -> RunTable:
     """The public SlimPajama runs, read as a user reads them."""
     return read_runs(shared / "apple_dmsl" / "dmsl_llm_slimpajama.csv")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest test goes first, so that no worker waits for it at the end."""
+    items.sort(key=lambda item: item.name != "test_commands_print_what_the_readme_shows")

@@ -4,7 +4,8 @@ A fit that weights all rows alike can lose by more runs: they pull it towards th
 the best plan need not spend its budget. From starting points of ``strategies.starts`` a path goes on as long as the
 criterion falls: runs are exchanged, then added to one size or taken from one, then exchanged again. Neither the
 starting points nor the paths depend on the budget; it only says how far one may look. A larger budget sees the plans
-that a smaller one sees, but for those that are too far behind its best, so that the expected error falls with it.
+that a smaller one sees, but for those too far behind its best: the expected error falls with it, except where one of
+those would have gained more (rises of up to 4 % of the error have been seen, at budgets of a few large runs).
 """
 
 from __future__ import annotations
